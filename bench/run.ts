@@ -134,7 +134,10 @@ async function measureHttp(
   return { http, memoryAfterReads, transport, readyMs }
 }
 
-/** Fastify and our server with PostgreSQL, filled with the world; undefined, with a sentence, where there is none. */
+/**
+ * Starts Fastify and our server with PostgreSQL, filled with the world. Prints a sentence and returns undefined if PostgreSQL is not
+ * installed.
+ */
 async function startPostgres({ seed, employees }: World, { profile }: Options) {
   const installation = findPostgres()
   if ('missing' in installation) {

@@ -21,7 +21,7 @@ import {
 export interface ConfigSources {
   /** Path of the config file; without it `TESSER_CONFIG`, then `tesser.config.json` in `cwd` if there is one. */
   file?: string | undefined
-  /** Folder at which relative paths of the file start; by default the folder of the file. */
+  /** Folder that relative paths in the file refer to; by default the folder of the file. */
   pathsFrom?: string
   /** An empty variable counts as unset. Options of plugins may refer to any of them. */
   env: Readonly<Record<string, string | undefined>>
@@ -43,7 +43,7 @@ export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> 
   readonly file: string | undefined
   /** Folder of the file, where npm names are resolved and unnamed files are expected; the working directory if there is no file. */
   readonly folder: string
-  /** Start of relative paths in the file; {@link folder} unless a caller chooses another. */
+  /** Folder that relative paths in the file refer to; {@link folder} unless a caller chooses another. */
   readonly pathsFolder: string
   /** The embedded demo is served, because no model is configured. */
   readonly demo: boolean
@@ -167,7 +167,7 @@ const OPTIONS_OF: Readonly<Record<string, (values: ConfigValues) => Record<strin
   }),
 }
 
-/** Built-in plugins, with options if `plugins` names them again, then the remaining ones of `plugins`. */
+/** Built-in plugins, with the options that `plugins` gives them, then the other plugins in `plugins`. */
 function withBuiltIn(plugins: readonly PluginReference[], values: ConfigValues): PluginReference[] {
   const references = new Map<string, PluginReference>()
   for (const specifier of builtInPlugins()) {

@@ -60,7 +60,7 @@ export function flag(common: Common<boolean>): Option<boolean> {
   return make({ schema: Type.Boolean(), fromText: flagOrText, ...common })
 }
 
-/** Option that is true, false, or left to what uses it. */
+/** Option that is true, false, or unset; if it is unset, the code that uses it decides. */
 export function optionalFlag(doc: string): Option<boolean | undefined> {
   return make<boolean | undefined>({ schema: Type.Boolean(), default: undefined, fromText: flagOrText, doc })
 }
@@ -171,7 +171,7 @@ const REFERENCE = {
   additionalProperties: false,
 } as const
 
-/** Option for databases by name. They can be in the file only. */
+/** Option for databases by name. They can be set only in the file. */
 export function connections(doc: string): Option<Readonly<Record<string, ConnectionOptions>>> {
   const referable = (description: string) =>
     Type.Unsafe<string | Reference>({ ...REFERENCE, type: ['string', 'object'], minLength: 1, description })

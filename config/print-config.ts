@@ -6,13 +6,13 @@ import { CONFIG_KEYS, optionOf } from './schema.ts'
 
 const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
 
-/** True for what is shown as it is: a reference, or a list of them. */
+/** True for a value that is shown unchanged: a reference or a list of references. */
 const isReferenced = (value: unknown): boolean =>
   isReference(value) || (Array.isArray(value) && value.length > 0 && value.every(isReference))
 
 /**
- * The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. References there are
- * shown as such.
+ * The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. References in those
+ * options are shown unresolved.
  */
 export function printConfig({
   file: _,

@@ -2,32 +2,32 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describeSystemError } from '../engine/base/system-error.ts'
 
-/** A value of an option that stands elsewhere: in a variable of the environment, or in a file. */
+/** An option value that is stored elsewhere: in an environment variable or in a file. */
 export type Reference = { readonly env: string } | { readonly file: string }
 
-/** Text that a reference leads to, or why it leads to none, with a remedy. */
+/** Text that a reference resolves to, or the reason why it cannot be resolved, with a remedy. */
 export type ReferencedText = { readonly text: string } | { readonly problem: string } | typeof UNREAD
 
 /**
- * Answer of a command that reads no references, because it runs nothing that needs their values. A text in place of a value would fail the patterns
- * of schemas, and code could store it or send it as a key.
+ * Result of a command that reads no references, because it runs nothing that needs their values. A string in place of a value would fail
+ * the patterns of schemas, and code could store it or send it as a key.
  */
 export const UNREAD = { isUnread: true } as const
 
 const MAX_KIB = 64
 
-/** True for an object with one property, `env` or `file`, that is a text. */
+/** True for an object with one property, `env` or `file`, that is a string. */
 export function isReference(value: unknown): value is Reference {
   if (typeof value !== 'object' || value === null) return false
   const [[name, text] = [], more] = Object.entries(value)
   return more === undefined && (name === 'env' || name === 'file') && typeof text === 'string'
 }
 
-/** True for an object that was meant as a reference, and has another form. */
+/** True for an object that was meant as a reference but has the wrong form. */
 export const resemblesReference = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).some(name => /^(?:env|file)$/i.test(name))
 
-/** How references are written. */
+/** Instruction for writing references, for messages. */
 export const REFERENCE_FORM = 'write { "env": "VARIABLE" } or { "file": "path" }, with nothing beside it'
 
 export const describeReference = (reference: Reference): string =>

@@ -6,9 +6,9 @@ const SECRET_NAME =
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i
 
 /**
- * A copy as JSON would have it, without the values of secret names and without passwords in addresses.
- * @param maxObjects further objects and arrays are left out, since circular ones have no end
- * @param isPlain true for values that are shown under whatever name
+ * A copy as plain JSON data, without the values of secret names and without passwords in addresses.
+ * @param maxObjects number of objects and arrays to copy; further ones are left out, since circular ones have no end
+ * @param isPlain true for values that are shown whatever their name
  */
 export function withoutSecrets(
   value: unknown,

@@ -4,7 +4,7 @@ import { type Backup, Backups } from './storage/backup/backups.ts'
 import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
 import { type BackupPlace, openStorage } from './storage/backup/open-storage.ts'
 
-/** Backups of an open store, each made by a process of its own. Documented in `PluginEngine`. */
+/** Backups of an open store, each made by a separate process. Documented in `PluginEngine`. */
 export class BackupRuns {
   private readonly closing = new AbortController()
   private readonly runs = new Set<Promise<unknown>>()

@@ -6,7 +6,7 @@ import type { Binaries } from './binary/binaries.ts'
 import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import type { EngineParts } from './engine-parts.ts'
 
-/** State and counters of an engine as metrics, summed over its threads when they are asked for. */
+/** State and counters of an engine as metrics, summed over its threads when they are requested. */
 export class EngineMetrics {
   private readonly times: ThreadTimes
 

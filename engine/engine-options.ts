@@ -22,17 +22,17 @@ export interface EngineOptions {
   path: string
   /** Content of the model file. */
   model: unknown
-  /** Reads that file once more. */
+  /** Reads the model file again. */
   readModel?: () => unknown
   wire: WireOptions
-  /** Let a changed model remove what it no longer names. */
+  /** Allows a changed model to remove data that it no longer names. */
   allowLoss: boolean
   /** Lock of the store against other processes, and the time for which a start waits for it. */
   lock?: Partial<StoreLockOptions>
   /** Makes commits durable by a log in front of the store; undefined: by LMDB itself. */
   log?: LogOptions | undefined
   mapSizeBytes: number
-  /** A store with one of these is refused, see {@link UnfinishedFiles}. */
+  /** A store that contains one of these files is refused, see {@link UnfinishedFiles}. */
   unfinished?: UnfinishedFiles | undefined
   /** Memory for column segments of this thread. The pool, the function threads and the vector thread may each use the same amount again. */
   cacheBytes: number
@@ -58,7 +58,7 @@ export interface EngineOptions {
   connections?: Readonly<Record<string, Connection>>
   /** Additional back ends. They cannot be combined with plugin classes, because function threads have no access to them. */
   backends?: readonly GivenBackend[]
-  /** Name of the one of {@link connections} in which several servers share what they keep for clients. */
+  /** Name of the connection among {@link connections} in which several servers share the data that they keep for clients. */
   sharedConnection?: string | undefined
   /** Modules with plugin classes, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
@@ -71,7 +71,7 @@ export interface EngineOptions {
   writeQueueBytes: number
   /** Bounds of saves and deletions. */
   write?: Partial<SaveLimits>
-  /** Files besides the store that belong to a backup: their paths, by the names that they get. */
+  /** Files besides the store that belong to a backup: their paths, by their names in the backup. */
   besides?: Readonly<Record<string, string>>
   /** Clock for lifetimes, in milliseconds since 1970. */
   now?: () => number

@@ -82,7 +82,7 @@ export interface EngineParts extends EngineThreads {
   readonly remote: QueryPool<RemoteTask> | undefined
   /** Connections of this thread. */
   readonly databases: Databases | undefined
-  /** Set if several servers share what they keep for clients. */
+  /** Set if several servers share the data that they keep for clients. */
   readonly clusterDatabase: SharedDatabase | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
@@ -94,7 +94,7 @@ export interface EngineParts extends EngineThreads {
   readonly records: ServerRecords
   readonly entitySetStore: EntitySetStore
   readonly entitySets: EntitySets
-  /** Entity sets of several servers. */
+  /** Entity sets that several servers share. */
   readonly sharedSets: SharedSets | undefined
   readonly uploads: Uploads
   readonly spools: SpoolFiles
@@ -107,7 +107,7 @@ export interface EngineParts extends EngineThreads {
 
 type Connections = NonNullable<EngineOptions['connections']>
 
-/** Divides the connections to each database between this thread, which reads small pages, and the one for all else. */
+/** Divides the connections to each database between this thread, which reads small pages, and the thread for everything else. */
 function shareConnections(
   connections: Connections,
   isShared: boolean,
@@ -135,7 +135,7 @@ function relationProblems({ dataClasses }: Catalog, { backends = [] }: EngineOpt
   )
 }
 
-/** @throws what `open` of one of them throws; the ones before it are closed */
+/** @throws error of the `open` of a back end; back ends that are already open are closed */
 function openBackends(givenBackends: readonly GivenBackend[], surroundings: BackendSurroundings): Map<string, Backend> {
   const backendsByClass = new Map<string, Backend>()
   try {
@@ -247,7 +247,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     for (const signal of links) cutLink(signal, LOST)
     links.clear()
   }
-  /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
+  /** Frees the slots of ended threads: a thread that ended during a read would keep its version of the shared memory alive. */
   function onThreadEnd(): void {
     const readers = new Set([threadId, ...[pool, remote, vectors, code].flatMap(each => each?.threadIds ?? [])])
     if (memory) new SharedHeap(memory).freeSlotsOfOthers(id => readers.has(id))

@@ -24,7 +24,7 @@ import type { QueryLimits } from './query/contract/query-limits.ts'
 import { SessionTable } from './cluster/session-table.ts'
 import type { ServerRecords } from './records/server-records.ts'
 
-/** An open store with the threads that work on it, made by {@link openEngine}: its parts by name. */
+/** An open store with the threads that work on it, created by {@link openEngine}: its parts by name. */
 export class Engine {
   readonly catalog: Catalog
   readonly limits: QueryLimits
@@ -45,7 +45,7 @@ export class Engine {
   readonly commits: CommitFeed
   /** Records of the server itself. */
   readonly records: ServerRecords
-  /** Sessions of several servers; undefined if those of this one are among its records. */
+  /** Sessions that several servers share; undefined if this server keeps its sessions among its records. */
   readonly sharedSessions: SessionTable | undefined
   readonly modelChange: ModelChange
   readonly backups: BackupRuns
@@ -88,8 +88,8 @@ export class Engine {
   }
 
   /**
-   * Removes remains of a crash, recomputes stored calculated values whose code has changed, and has tables of databases made, which it
-   * does not wait for. To be called first.
+   * Removes remains of a crash, recomputes stored calculated values whose code has changed, and starts the creation of tables in databases
+   * without waiting for it. To be called first.
    */
   async prepare(): Promise<void> {
     const { data, writer, hooked, code, options } = this.parts

@@ -10,8 +10,8 @@ import { CopyFolder } from './storage/migration/beside/copy-folder.ts'
 type Events = Omit<ProcessEvents<Processes['migration']['step']>, 'signal'>
 
 /**
- * Changes of the model that are made while the server goes on: a copy of the store is brought to the model that the file has now, in a
- * process of its own, and the next start with that model takes the copy.
+ * Changes of the model while the server keeps running: a separate process migrates a copy of the store to the current model of the file,
+ * and the next start with that model uses the copy.
  */
 export class ModelChange {
   private readonly folder: CopyFolder
@@ -30,9 +30,9 @@ export class ModelChange {
   }
 
   /**
-   * Makes the copy, or goes on with it, and resolves when it is ready. Only one call at a time.
+   * Creates the copy, or continues it, and resolves when it is ready. Only one call at a time.
    * @param allowLoss lets the changed model remove or break data that it no longer allows
-   * @returns false if the model is that of the server
+   * @returns false if the server already has this model
    * @throws {ModelError} {@link MigrationError} the model does not fit the data, with all reasons
    */
   async run(allowLoss: boolean, events: Events): Promise<boolean> {
@@ -60,7 +60,7 @@ export class ModelChange {
     this.folder.clear()
   }
 
-  /** Ends the process. The copy stays, so that the next server goes on with it. */
+  /** Ends the process. The copy stays, so that the next server continues it. */
   async close(): Promise<void> {
     this.job?.stop.abort()
     await Promise.allSettled([this.job?.outcome])

@@ -98,7 +98,7 @@ export interface PluginEngine {
   readonly commits: Pick<CommitFeed, (typeof OF_COMMITS)[number]>
   /** Small JSON records of a plugin in the store, by keys of at most 1,000 bytes. */
   pluginRecords(plugin: string): PluginRecords
-  /** Changes of the model while the server goes on. For administrators. */
+  /** Changes of the model while the server keeps running. For administrators. */
   readonly modelChange: Pick<ModelChange, (typeof OF_MODEL_CHANGE)[number]>
 
   /** False while the writer thread is being replaced. */
@@ -133,7 +133,7 @@ export interface PluginEngine {
 
   /**
    * Aggregates of attributes over all entities that `request` selects, whatever its paging. Without `items`, only a count.
-   * @returns UTF-8 JSON, valid as the answer to a read is
+   * @returns UTF-8 JSON, valid as long as the answer to a read
    * @throws {ProtocolError}
    */
   compute(
@@ -146,7 +146,7 @@ export interface PluginEngine {
   /**
    * Distinct values of the first scalar attribute in `items`, ascending, within the selection and the paging of `request`.
    * @param options with `counted`, each value comes with its number of entities, `{"value":…,"count":…}`, most frequent first
-   * @returns UTF-8 JSON, valid as the answer to a read is
+   * @returns UTF-8 JSON, valid as long as the answer to a read
    * @throws {ProtocolError}
    */
   distinct(
@@ -160,7 +160,7 @@ export interface PluginEngine {
    * The answer of a plugin's task, `plugin/task`, which runs in the pool only with the rights of `request`.
    * @param args plain data
    * @returns the same as {@link read}
-   * @throws {ProtocolError} one that the task throws; a bound of queries is exceeded
+   * @throws {ProtocolError} error of the task; a bound of queries is exceeded
    */
   runTask(name: string, request: ReadRequest, args: unknown, caller?: Caller): Promised<AnswerBody>
 
@@ -213,9 +213,9 @@ export interface PluginEngine {
   previewRows(request: PreviewRequest): Promise<RowPreview>
 
   /**
-   * Makes a backup of the store and of the files that belong to it, in a process of its own, while the server goes on. For
+   * Creates a backup of the store and of the files that belong to it, in a separate process, while the server keeps running. For
    * administrators: no rights apply.
-   * @throws {Error} with the reason for which there is none
+   * @throws {Error} with the reason why the backup failed
    */
   backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup>
 
@@ -227,12 +227,12 @@ export interface PluginEngine {
 
   /**
    * Calls a class function in a function thread.
-   * @throws {ProtocolError} one that it throws; it failed, exceeded its deadline, or cannot be called now
+   * @throws {ProtocolError} error of the function; it failed, exceeded its deadline, or cannot be called now
    */
   call(call: FunctionCall, caller?: Caller): Promise<CallResult>
 }
 
-/** A method of an object. Values are not read, which may cost something or fail. */
+/** A method of an object. Accessors are not called, because that may be expensive or fail. */
 function methodOf(part: object, name: PropertyKey): ((...args: never) => unknown) | undefined {
   for (let at: object | null = part; at; at = Object.getPrototypeOf(at)) {
     const property = Object.getOwnPropertyDescriptor(at, name)

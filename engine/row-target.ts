@@ -13,7 +13,7 @@ import { copyBytes } from './base/promised.ts'
 import type { ReadRequest } from './query/contract/request.ts'
 import type { LoadMark, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
-/** Rows of files as entities, with the rights of the operator. */
+/** Saves rows of files as entities, with the rights of the operator. */
 export class RowTarget implements LoadTarget {
   constructor(
     private readonly parts: EngineParts,
@@ -26,7 +26,7 @@ export class RowTarget implements LoadTarget {
 
   /**
    * Reads and encodes the texts of rows of a file for {@link insert}, with the rights of the operator.
-   * @returns undefined if the writer alone does not save entities of the dataclass
+   * @returns undefined if code or a database takes part in saves of the dataclass
    */
   async encodeRows(
     dataClass: DataClass,
@@ -38,12 +38,12 @@ export class RowTarget implements LoadTarget {
     return this.parts.bodies.encodeRows(dataClass.name, format, texts, moment)
   }
 
-  /** True if code or a database takes part in saves of a dataclass. They have no {@link LoadMark}. */
+  /** True if code or a database takes part in saves of a dataclass. Such saves have no {@link LoadMark}. */
   isSavedElsewhere(dataClass: DataClass): boolean {
     return !this.parts.backends.of(dataClass).insert || this.parts.hooked.onSave(dataClass)
   }
 
-  /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
+  /** Inserts the rows that {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
   async insert(dataClass: DataClass, packedRows: Uint8Array, mark?: LoadMark): Promise<Uint32Array> {
     const request = { kind: 'insert', dataClass: dataClass.name, encoded: packedRows, mark } as const
     return (await this.parts.backends.of(dataClass).insert!(request)).remainingIndexes

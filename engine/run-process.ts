@@ -7,18 +7,18 @@ import type { MigrationStep } from './base/progress.ts'
 import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
 import type { BackupPlace } from './storage/backup/open-storage.ts'
 
-/** A backup to be made. */
+/** A backup job. */
 interface BackupJob extends StoreLocation, BackupPolicy {
   readonly place: BackupPlace
 }
 
-/** Work that a process of its own does: by the name of its file in `engine/threads`, its job, its steps and its result. */
+/** Work that is done in a separate process: by the name of its file in `engine/threads`, its job, its steps and its result. */
 export interface Processes {
   readonly backup: { readonly job: BackupJob; readonly step: BackupStep; readonly result: MadeBackup }
   readonly migration: { readonly job: BesideOptions; readonly step: MigrationStep; readonly result: boolean }
 }
 
-/** Messages of such a process. */
+/** Messages from such a process. */
 export type FromProcess<Name extends keyof Processes> =
   | { kind: 'note'; text: string; level: 'warn' | undefined }
   | { kind: 'step'; step: Processes[Name]['step'] }
@@ -33,7 +33,7 @@ export interface ProcessEvents<Step> {
 }
 
 /**
- * Does a job in a process of its own with a lower priority, whose end does not affect this one: a damaged page of a store ends the process
+ * Does a job in a separate process with a lower priority, whose end does not affect this one: a damaged page of a store ends the process
  * that reads it, not only the thread.
  * @throws errors of the job, by name and message; errors of the system
  */

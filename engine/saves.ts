@@ -13,12 +13,12 @@ import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { DeleteRequest, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
-/** Size up to which a body may be one entity, which a refusal shows. */
+/** Maximum size of a body that may be a single entity, which a refusal shows. */
 const SMALL_BODY_BYTES = 16 * 1024
 
 /** Saves and deletions, within the rights of a request. Documented in `PluginEngine`. */
 export class Saves {
-  /** Dataclasses whose new entities have the name of the user. */
+  /** Dataclasses whose new entities store the name of the user. */
   private readonly userFilled: ReadonlySet<DataClass | undefined>
 
   constructor(
@@ -41,7 +41,7 @@ export class Saves {
     return this.parts.backends.byName(request.dataClass).save(preparedRequest, caller)
   }
 
-  /** Name of the user, where new entities have it. */
+  /** Name of the user, if new entities store it. */
   private userOf(dataClass: DataClass | undefined, caller: Caller | undefined): Pick<SaveRequest, 'user'> | undefined {
     return this.userFilled.has(dataClass) ? { user: userOf(caller) } : undefined
   }

@@ -129,8 +129,8 @@ export interface PluginDefinition<Options extends TObject = TObject> {
    */
   readonly tasks?: Readonly<Record<string, URL>>
   /**
-   * For a plugin that follows commits by `scope.engine.commits`: bytes of their log that stay on the disk until it has read them. 0: it
-   * follows none.
+   * Returns the number of bytes of the commit log that stay on the disk until the plugin has read them by `scope.engine.commits`. 0: it
+   * follows no commits.
    */
   followsLog?(options: Static<Options>): number
   /** Dataclasses to add to the model, in the form of the model file. */
@@ -160,8 +160,8 @@ type NameIn<Segment extends string> = string extends Segment
 
 export interface CallOptions {
   /**
-   * `'plugin'`: the plugin itself, with the rights that `roles` and `privileges` of its entry in the config grant; without them,
-   * those of a guest. A request: its user, with session and rights.
+   * `'plugin'`: the plugin itself, with the rights that `roles` and `privileges` of its entry in the config grant, or else the rights of a
+   * guest. A request: its user, with session and rights.
    */
   readonly as: 'plugin' | RestRequest
   /** Ends a call as the plugin when it fires, such as `request.signal`. A call as a request ends with its client. */
@@ -171,7 +171,7 @@ export interface CallOptions {
 export interface AssetOptions {
   /** One sentence about the files, for the reference of addresses. */
   readonly doc?: string | undefined
-  /** `index.html` answers unknown paths below, for browsers that open a page: apps interpret the rest of the address. */
+  /** Serves `index.html` for unknown paths below, when a browser opens a page: apps interpret the rest of the address. */
   readonly fallback?: boolean | undefined
   /** `Content-Security-Policy` of the files; by default only scripts, styles, images and data of this server, nothing inline. */
   readonly policy?: string | undefined
@@ -185,7 +185,7 @@ export interface Scope {
   readonly plugins: readonly string[]
   /** The data: reads, saves, deletions, calls, entity sets, images and uploads. */
   readonly engine: PluginEngine
-  /** Sessions of clients; that of a request is `request.session`. */
+  /** Sessions of clients; the session of a request is `request.session`. */
   readonly sessions: Sessions
   /** Users and keys. A plugin with its own users replaces `directory`. */
   readonly identities: Identities
@@ -251,8 +251,8 @@ export interface Scope {
   member(find: (request: RestRequest, name: string) => ((request: RestRequest) => Answer) | undefined): void
 
   /**
-   * Makes a request within the server on behalf of a client: rights, session, cost and page are those of `request`. Errors are
-   * replies, as for every client.
+   * Makes a request within the server on behalf of a client, with the rights, session, cost and page of `request`. Errors are replies, as
+   * for every client.
    *
    *   const reply = await scope.dispatch({ url: '/rest/City?$top=1' }, request)
    *   const { __ENTITIES } = JSON.parse(Buffer.from(await readBody(reply, 2 ** 20)).toString())
@@ -283,8 +283,8 @@ export interface Scope {
   ): void
 
   /**
-   * Calls a function of the plugin's own classes, exposed or not, or an exposed one of another plugin, in a function thread. It is
-   * named by its class and itself, as its author wrote them; functions of the datastore, dataclasses and singletons can be called.
+   * Calls a function of the plugin's own classes, exposed or not, or an exposed one of another plugin, in a function thread. Its name is
+   * its class and its own name, as its author wrote them; functions of the datastore, dataclasses and singletons can be called.
    *
    *   const order = await scope.call<Order>('Store.receive', [text], { as: 'plugin' })
    *

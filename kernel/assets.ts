@@ -8,7 +8,10 @@ import { conditionsOf, isCurrent, partOf } from './conditional.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
 
-/** Maximum size of all files of a folder that `scope.assets` serves, since they are held in memory. A larger site belongs behind a web server. */
+/**
+ * Maximum size of all files of a folder that `scope.assets` serves, since they are held in memory. A larger site needs a separate web
+ * server.
+ */
 export const MAX_ASSET_BYTES = 64 * 2 ** 20
 
 /** A file that is served unchanged. */
@@ -20,11 +23,11 @@ export interface Asset {
   readonly cacheControl: string
   /** `Content-Security-Policy`. */
   readonly policy: string
-  /** Compressed bytes, made once on first use. */
+  /** Compressed bytes by coding, created on first use. */
   readonly coded: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Only scripts, styles, images and data of this server, nothing inline. Source: Content Security Policy, level 3. */
+/** Default policy: only scripts, styles, images and data of this server, nothing inline. Source: Content Security Policy, level 3. */
 const PAGE_POLICY = [
   "default-src 'none'",
   ...['script-src', 'style-src', 'font-src', 'connect-src', 'worker-src', 'manifest-src', 'form-action'].map(
@@ -89,7 +92,7 @@ export function canonicalPath(path: string): string | undefined {
   }
 }
 
-/** @param varies request headers that decided for this file */
+/** @param varies request headers that influenced the choice of this file */
 export async function sendAsset(asset: Asset, request: RestRequest, varies: readonly string[] = []): Promise<Reply> {
   const { mediaType, digest, cacheControl, policy } = asset
   const conditions = conditionsOf(request)

@@ -7,7 +7,7 @@ import { rolesFile } from './auth/roles-file.ts'
 /** Size of the log that is kept for the next backup. */
 const LOG_BYTES = 2 ** 30
 
-/** Files that belong to a backup besides the store, by the names that they get there. */
+/** Files that are part of a backup besides the store, by their names in the backup. */
 export function besidesOf(config: Config): Readonly<Record<string, string>> {
   const roles = rolesFile(config)
   return {
@@ -18,7 +18,7 @@ export function besidesOf(config: Config): Readonly<Record<string, string>> {
   }
 }
 
-/** Log of a store, with the plugins that follow it: backups on a schedule copy the commits since the last one, as far as the log still has them. */
+/** Log of a store, with the plugins that follow it: scheduled backups copy the commits since the last backup, if the log still has them. */
 export function keptLog({ storage, backup }: Config, plugins: readonly Plugin[]): EngineOptions['log'] {
   if (storage.log === 'off') return undefined
   const keepBytes = Math.max(storage.logBytes, backup.schedule === '' ? 0 : LOG_BYTES)

@@ -13,7 +13,7 @@ export class CertificateRenewal {
   readonly #watch: FileWatch
   #renewing: Promise<void> = Promise.resolve()
 
-  /** @param lookMs interval between checks; changed files are read when they did not change in one */
+  /** @param lookMs interval between checks; changed files are read once they stay the same for one interval */
   constructor(
     transport: Pick<Transport, 'renewCertificate'>,
     files: TlsFiles,
@@ -26,7 +26,7 @@ export class CertificateRenewal {
     this.#watch = new FileWatch([files.keyFile, files.certFile], () => void this.renew(), lookMs)
   }
 
-  /** Reads the files now. Problems with them are logged, and the certificate stays as it was. */
+  /** Reads the files now. Problems with them are logged, and the server keeps the present certificate. */
   renew(): Promise<void> {
     this.#renewing = this.#renewing.then(() => this.#renew())
     return this.#renewing

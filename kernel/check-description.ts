@@ -3,7 +3,7 @@ import { type JsonSchema, suggestion } from '../engine/index.ts'
 import type { Accepts, BodySpec, OperationSpec, ParameterSpec, Verb } from './description.ts'
 import { VERBS } from './description.ts'
 
-/** Vocabulary of OpenAPI 3.1 in schemas. */
+/** Keywords that OpenAPI 3.1 adds to schemas. */
 const OPEN_API_KEYWORDS = ['discriminator', 'xml', 'externalDocs', 'example']
 const PARAMETER = ['schema', 'doc', 'example', 'on', 'required', 'selects', 'section', 'verbs', 'guests']
 const OPERATION = ['id', 'doc', 'path', 'body', 'answers']
@@ -137,7 +137,7 @@ function newAjv(): Ajv2020 {
   return made
 }
 
-/** References to components of the document and extensions are not known here. */
+/** Removes references to components of the document and extensions, which are not known here. */
 function withoutRefs(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutRefs)
   if (!isObject(part)) return part

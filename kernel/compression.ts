@@ -4,14 +4,14 @@ import type { Reply } from './reply.ts'
 import { isSource, isStream } from './transport/answer.ts'
 import { OwnedBytes } from './transport/owned-bytes.ts'
 
-/** Maximum size of a body that is compressed in the turn that made it, in some 200 µs; a larger one is compressed in a thread of libuv. */
+/** Maximum size of a body that is compressed immediately, in about 200 µs; a larger one is compressed in a thread of libuv. */
 const SYNC_BYTES = 64 * 1024
 /** Maximum number of remembered values of the header. Browsers and libraries send a handful. */
 const MAX_KNOWN = 100
 
 type Headers = NonNullable<Reply['headers']>
 
-/** The types of the package lack its second parameter: the order among codings that a client accepts equally. */
+/** Declares the second parameter, which the types of the package lack: the order among codings that a client accepts equally. */
 type PreferringNegotiator = Negotiator & {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[]
 }
@@ -19,8 +19,8 @@ type PreferringNegotiator = Negotiator & {
 const knownCodings = new Map<string, Coding | undefined>()
 
 /**
- * Preferred coding of a client, by its `Accept-Encoding`; undefined for none. Clients on the same machine are not an exception, because
- * proxies are among them.
+ * Preferred coding of a client, by its `Accept-Encoding`; undefined for none. Clients on the same machine get compressed answers, too,
+ * because proxies are among them.
  */
 export function codingFor(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined

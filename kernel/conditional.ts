@@ -6,7 +6,7 @@ import { TAGGED_JSON_HEADERS } from './transport/content-headers.ts'
 /** Preconditions and range that a request's headers state. Source: RFC 9110, 13 and 14. */
 export interface Conditions {
   readonly ifNoneMatch: string
-  /** Empty for the whole representation. */
+  /** Value of the `Range` header; empty for the whole representation. */
   readonly range: string
   readonly ifRange: string
 }
@@ -35,9 +35,9 @@ export function tagged(body: Uint8Array, tag: string, conditions: Pick<Condition
 const strong = (tag: string): string => tag.replace(/^W\//, '')
 
 /**
- * Versions that `If-Match` accepts for a change; undefined without that header: any version, and the entity need not exist. An
- * empty list if the header is not a list of tags. Weak tags count as strong ones, since they name a version here, not bytes.
- * To be called before the first `await`.
+ * Versions that `If-Match` accepts for a change; undefined without that header, when any version is accepted and the entity need not exist.
+ * An empty list if the header is not a list of tags. Weak tags are treated as strong, since they name a version here, not bytes. Must be
+ * called before the first `await`.
  */
 export function expectedVersion({ transport }: RestRequest): ExpectedVersion | undefined {
   const header = transport.header('if-match').trim()
@@ -50,10 +50,10 @@ export function expectedVersion({ transport }: RestRequest): ExpectedVersion | u
   })
 }
 
-/** A stamp in quotes, or a tag of an entity, or of its images and blobs, which begins with the version. */
+/** Matches a stamp in quotes, or the tag of an entity or of its images and blobs, which begins with the version. */
 const VERSION_TAG = /^(?:W\/)?"(?:(0|[1-9]\d{0,14})|(\d+-\d+)(?:-[^"]*)?)"$/
 
-/** Bytes that can be sent in part. */
+/** Bytes of which a part can be sent. */
 export interface Representation {
   readonly headers: Readonly<Record<string, string>>
   readonly mediaType: string

@@ -47,10 +47,10 @@ export function openConnections({
   return Object.fromEntries(entries)
 }
 
-/** The host may be missing: a socket in the parameters, or this machine. */
+/** Adds a host to an address without one, which uses a socket in the parameters, or this machine. */
 const withHost = (address: string): string => address.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/|$)/i, '$1localhost')
 
-/** Passwords of an address, which may have none. */
+/** Passwords of an address, if it has any. */
 function passwordsIn(address: string): string[] {
   if (address === '') return []
   const { password, searchParams } = new URL(address)

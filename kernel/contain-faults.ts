@@ -35,7 +35,7 @@ export function pluginIn(error: unknown): string | undefined {
   return undefined
 }
 
-/** A thrown value as an error for the log. Reading what plugin code throws may throw again. */
+/** Converts a thrown value to an error for the log. Reading a value that plugin code throws may throw again. */
 function readable(fault: unknown): Error {
   try {
     if (!(fault instanceof Error)) return new Error(`${inspect(fault)} was thrown`)
@@ -47,7 +47,7 @@ function readable(fault: unknown): Error {
   }
 }
 
-/** Handles rejections too: Node.js raises them as uncaught exceptions. */
+/** Handles uncaught errors and rejections: Node.js raises rejections as uncaught exceptions. */
 function onUncaught(fault: unknown): void {
   const candidates = [...servers].map(server => ({ ...server, origin: server.origins.of(fault) }))
   const error = readable(fault)

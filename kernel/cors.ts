@@ -25,8 +25,8 @@ export function corsHeaders(options: CorsOptions, origin: string): Record<string
 const READ = 'Authorization, Content-Type, If-None-Match, If-Range, Range, traceparent, tracestate'
 
 /**
- * Answer to a preflight, which browsers send before a request that is not simple. All headers that it names are allowed, because
- * plugins read headers of their own; the origin decides which pages may send requests at all. Source: Fetch standard, 3.2.
+ * Answer to a preflight, which browsers send before a request that is not simple. All headers that it names are allowed, because plugins
+ * may read any header; the origin decides which pages may send requests at all. Source: Fetch standard, 3.2.
  */
 export const preflight = (options: CorsOptions, headerNames: string): Reply => ({
   status: 204,

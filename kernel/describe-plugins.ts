@@ -5,13 +5,13 @@ import { Registry } from './registry.ts'
 
 interface DescribedPlugins {
   readonly registry: Registry
-  /** Faults of plugins, among them those that keep one from being described completely. */
+  /** Faults of plugins, including those that prevent a complete description. */
   readonly problems: readonly string[]
 }
 
 /**
- * Registers plugins without a server and a store, for documents about what they add. They get the real catalog and classes; all else
- * that they ask of their scope is empty, and their callbacks are never called.
+ * Registers plugins without a server and a store, for documents about what they add. They get the real catalog and classes; everything else
+ * in their scope is empty, and their callbacks are never called.
  */
 export async function describePlugins(
   plugins: readonly Plugin[],
@@ -41,7 +41,7 @@ export async function describePlugins(
   return { registry, problems }
 }
 
-/** Anything: its members are the same, a call returns it, and it has no elements. */
+/** Stands for any value: each of its members is this value again, a call returns it, and it has no elements. */
 const EMPTY: unknown = new Proxy(() => EMPTY, {
   get: (_, name) => {
     if (name === 'then') return undefined

@@ -1,4 +1,4 @@
-/** `Person: 120000 of 1000000 (12 %), about 40 s left`. */
+/** Describes progress: `Person: 120000 of 1000000 (12 %), about 40 s left`. */
 export function describeProgress(what: string, count: number, total: number, elapsedMs: number): string {
   const text = `${what}: ${count} of ${total}`
   if (count === 0 || total === 0) return text

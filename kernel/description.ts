@@ -2,11 +2,11 @@ import type { JsonSchema } from '../engine/index.ts'
 
 export type Verb = (typeof VERBS)[number]
 
-/** All of {@link Verb}. */
+/** All values of {@link Verb}. */
 export const VERBS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
 export interface Accepts {
-  /** `GET` includes `HEAD`. Other verbs are answered with 405. */
+  /** Allowed verbs. `GET` includes `HEAD`. Other verbs are answered with 405. */
   readonly verbs: readonly Verb[]
   /** For a service: guests may use it even if `roles.json` requires a login. */
   readonly guests?: boolean
@@ -40,7 +40,7 @@ export interface RouteOptions extends Accepts {
  */
 export type DataOperation = (typeof DATA_OPERATIONS)[number]
 
-/** All of {@link DataOperation}. */
+/** All values of {@link DataOperation}. */
 export const DATA_OPERATIONS = [
   'list',
   'listValues',
@@ -71,7 +71,7 @@ export const SELECTIONS: readonly DataOperation[] = ['list', 'listValues', 'open
 /** Description of a parameter: the OpenAPI document, the reference, MCP and typed clients show it. */
 export interface ParameterSpec {
   /**
-   * JSON Schema of the value. The type `boolean` is a flag. A `format` says which texts of the query language it takes, so that
+   * JSON Schema of the value. The type `boolean` is a flag. A `format` names the kind of query text that the parameter accepts, so that
    * documents can show an example for each dataclass: `condition`, `order`, `attributes`, `relations`.
    */
   readonly schema: JsonSchema
@@ -90,7 +90,7 @@ export interface ParameterSpec {
    * than it meant to.
    */
   readonly selects?: boolean
-  /** Section of the 4D REST specification that has it, or `protocol`. None: it is an extension. */
+  /** Section of the 4D REST specification that describes it, or `protocol`. Undefined: it is an extension. */
   readonly section?: string
 }
 
@@ -106,7 +106,7 @@ export interface ServiceSpec extends Accepts, Partial<Pick<ParameterSpec, 'doc' 
   readonly administrators?: boolean
   /** Group in the OpenAPI document; by default the name of the plugin. */
   readonly tag?: string
-  /** By verb and the path below the service: `GET /`, `POST /{dataClass}`. */
+  /** Operations by verb and path below the service: `GET /`, `POST /{dataClass}`. */
   readonly operations?: Readonly<Record<`${string} /${string}`, OperationSpec>>
 }
 
@@ -114,7 +114,7 @@ export interface ServiceSpec extends Accepts, Partial<Pick<ParameterSpec, 'doc' 
 export interface RouteSpec extends RouteOptions, Pick<ServiceSpec, 'doc' | 'section' | 'tag'> {
   /** True if only the OpenAPI document of administrators shows it. The handler has to refuse all others itself. */
   readonly shownToAdministrators?: boolean
-  /** By verb. */
+  /** Operations by verb. */
   readonly operations?: Readonly<Record<string, OperationSpec>>
 }
 
@@ -127,7 +127,7 @@ export interface OperationSpec {
   /** Parameters of the path, by name. */
   readonly path?: Readonly<Record<string, PathParameterSpec>>
   readonly body?: BodySpec
-  /** By status; by default an object of any form for 200. Without `default`, all others are errors of the protocol. */
+  /** Answers by status; by default an object of any form for 200. Without `default`, all other answers are errors of the protocol. */
   readonly answers?: Readonly<Record<number, BodySpec>> & { readonly default?: BodySpec }
 }
 
@@ -136,7 +136,7 @@ interface PathParameterSpec extends Partial<Pick<ParameterSpec, 'doc' | 'example
 }
 
 /**
- * Content of a request or an answer. A schema with `$id` is shown once, under that name, which begins with that of the plugin:
+ * Content of a request or an answer. A schema with `$id` is shown once, under that name, which begins with the name of the plugin:
  * `acme.Report`.
  */
 export interface BodySpec {
@@ -164,7 +164,7 @@ export interface DeclaredParameter extends Owned, ParameterSpec {
 
 /** Everything that the plugins of a server have registered so far, by the names that requests use. */
 export interface Registered {
-  /** In the order of registration. Plugins can declare the same one for different operations. */
+  /** Parameters and commands in the order of registration. Several plugins can declare the same parameter for different operations. */
   readonly declared: readonly DeclaredParameter[]
   readonly methods: ReadonlyMap<string, Owned & MethodSpec>
   readonly services: ReadonlyMap<string, Owned & ServiceSpec>

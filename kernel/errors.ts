@@ -32,7 +32,7 @@ export const KernelErrors = defineErrors('KERNEL', {
   }),
 })
 
-/** The one place where an error becomes an answer. */
+/** Converts an error to an answer; all errors pass through here. */
 export function errorReply(error: unknown, onInternal: (error: unknown) => void): Reply {
   if (!(error instanceof ProtocolError)) onInternal(error)
   const { entries, httpStatus, retryAfterSeconds, allow } =

@@ -19,14 +19,12 @@ import { OwnedBytes } from './transport/owned-bytes.ts'
 const VERBS = ['GET', 'POST']
 
 /**
- * Answers a request with the result of a class function; for plugins whose addresses name one.
+ * Answers a request with the result of a class function; for plugins whose addresses name a function.
  *
- * Arguments are the body of a POST, or `$params` of a GET. A selection is paged, formatted and kept as an entity set
- * (`$method=entityset`) as the parameters of the request say. The values of a generator are lines of JSON, or Server-Sent Events for a
- * client that prefers them. Call it before the first `await`, or after
- * `request.argumentBody()` has been called, and `request.prefersEvents` for a generator.
- * @throws {ProtocolError} from the function; {@link FunctionErrors}
- * Source: base specification, 4.7; protocol notes, 7.
+ * Arguments are the body of a POST, or `$params` of a GET. A selection is paged, formatted and kept as an entity set (`$method=entityset`)
+ * according to the parameters of the request. The values of a generator are lines of JSON, or Server-Sent Events for a client that prefers
+ * them. Call it before the first `await`, or after `request.argumentBody()` has been called, and `request.prefersEvents` for a generator.
+ * @throws {ProtocolError} from the function; {@link FunctionErrors} Source: base specification, 4.7; protocol notes, 7.
  */
 export function callFunction(
   engine: PluginEngine,
@@ -86,7 +84,7 @@ function replyTo(result: CallResult): Reply {
   return { status: 200, headers: JSON_HEADERS, body: ownedBody('body' in result ? result.body : result.members) }
 }
 
-/** Results of a function thread own their memory. */
+/** Marks bytes as owned: results of a function thread own their memory. */
 const ownedBody = (body: Uint8Array | string): Reply['body'] => (typeof body === 'string' ? body : new OwnedBytes(body))
 
 const notByGet = ({ fullName }: ClassFunction): ProtocolError =>

@@ -10,7 +10,7 @@ export interface InnerRequest {
   readonly method?: string
   /** Path and query, percent-encoded, as clients write them: `/rest/City?$top=1`. */
   readonly url: string
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
 }
@@ -18,7 +18,7 @@ export interface InnerRequest {
 /** Headers in which browsers name the page that sends a request. */
 const OF_PAGES = ['origin', 'sec-fetch-site']
 
-/** Presents an inner request as a received one. Client, cost and abortion are those of the outer request. */
+/** Presents an inner request as a received one. Client, cost and abort signal are those of the outer request. */
 export class InnerTransport implements TransportRequest {
   readonly method: string
   path: string

@@ -8,7 +8,7 @@ import { lineWithoutKnownSecrets } from '../engine/base/known-secrets.ts'
 const MAX_OBJECTS = 1_000
 
 /**
- * The logger of the server: lines for people on a terminal, elsewhere a JSON object per line, unless `log.pretty` decides.
+ * The logger of the server: lines for people on a terminal, otherwise a JSON object per line; `log.pretty` overrides this.
  * @param destination replaces standard output, for tests
  */
 export function createLogger(
@@ -40,7 +40,7 @@ const hideSecrets = ({ err, ...values }: Record<string, unknown>): Record<string
   ...(err !== undefined && { err }),
 })
 
-/** Values of plugins may throw when they are read, which must not fail the code that logs them. */
+/** Makes values safe to log: values of plugins may throw when they are read, which must not fail the code that logs them. */
 function readable(values: object): object {
   try {
     return withoutSecrets(values, MAX_OBJECTS) as object
@@ -60,6 +60,6 @@ function prettyLine(line: string): string {
   return `${text.replace(CONTROL, escapeOf)}\n`
 }
 
-/** Characters by which a text of a client could change what a terminal shows. */
+/** Matches characters by which a text from a client could change a terminal's display. */
 const CONTROL = /(?![\n\t])\p{Cc}/gu
 const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

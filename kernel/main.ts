@@ -44,7 +44,7 @@ import { TrustedProxies } from './transport/trusted-proxies.ts'
  */
 setFlagsFromString('--no-allocation-site-pretenuring')
 
-/** Clients that send requests back to back send the next one within this time. */
+/** Time within which clients that send requests back to back send the next one. */
 const QUIET_MS = 500
 
 export interface Server {
@@ -222,7 +222,7 @@ export async function startServer(
   }
 }
 
-/** Lines of the log about the engine. */
+/** Event handlers that log lines about the engine. */
 function engineEvents(log: Logger): Partial<EngineOptions> {
   const migrationLog = new MigrationLog(log)
   return {
@@ -288,7 +288,7 @@ function edgeLimits({ server }: Config): Omit<TransportLimits, 'maxConnections'>
   }
 }
 
-/** An error as plain data: pino takes the name of a class for its type where there is one, and the name of the error otherwise. */
+/** An error as plain data, so that pino logs the name of the error as its type, and not the name of its class. */
 const withoutClass = <T extends object>(error: T): T => Object.assign(Object.create(null), error) as T
 
 /**
@@ -354,7 +354,7 @@ const UNFINISHED_COPY = {
   reason: 'is an unfinished copy; continue with tesser clone … --resume, or remove the folder',
 }
 
-/** Objects take at least 64 bytes of memory, and arguments may fill a quarter of it. */
+/** Bounds of arguments: objects take at least 64 bytes of memory, and arguments may fill a quarter of it. */
 function argumentBounds({ server, functions }: Config): JsonBounds {
   return { depth: server.jsonDepth, values: Math.min(server.jsonValues, Math.floor(functions.memoryBytes / 256)) }
 }

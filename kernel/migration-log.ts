@@ -5,7 +5,7 @@ import { describeProgress } from './describe-progress.ts'
 /** Minimum time between two lines. */
 const LINE_MS = 5_000
 
-/** Steps of a migration, before the name of a dataclass. */
+/** Descriptions of migration steps, which precede the name of a dataclass. */
 export const MIGRATION_STEPS: Record<MigrationStep['what'], string> = {
   check: 'looking for what would be lost in',
   rewrite: 'rewriting',

@@ -14,8 +14,8 @@ const OWN_MODULES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes plugin modules importable. TypeScript is bundled, and so is JavaScript whose import of `tesser` would not resolve to this
- * build, because its classes must be those of the running server. All else is imported as it is.
+ * Makes plugin modules importable. TypeScript is bundled, and so is JavaScript whose import of `tesser` would not resolve to this build,
+ * because its classes must be those of the running server. Other modules are imported directly.
  */
 export class ModuleBundler {
   /** Paths of all files that have been bundled. */
@@ -83,8 +83,8 @@ export class ModuleBundler {
 }
 
 /**
- * A source map in base64 whose sources have absolute URLs. Relative ones are wrong where the module loader resolves a link on the way to
- * the bundle, and debuggers take them for paths, which differ from URLs where a folder has a blank or an umlaut.
+ * A source map in base64 whose sources have absolute URLs. Relative URLs are wrong where the module loader resolves a link on the path to
+ * the bundle, and debuggers treat them as paths, which differ from URLs where a folder has a blank or an umlaut.
  */
 function withAbsoluteSources(text: string, folder: string): string {
   const map = JSON.parse(text) as { sources: string[] }
@@ -114,7 +114,7 @@ const resolveImports: BuildPlugin = {
 }
 
 /**
- * Keeps `import.meta.url` that of the source: it becomes a name that an appended line imports. Appending keeps the lines and columns
+ * Keeps `import.meta.url` that of the source: it becomes a name that an appended line imports. Appending preserves the lines and columns
  * above, for traces and breakpoints.
  */
 const keepImportUrls: BuildPlugin = {

@@ -18,14 +18,14 @@ export interface TestServerOptions {
   readonly users?: Readonly<Record<string, TestRights>>
   /** Content of a file of roles, or its location. */
   readonly roles?: object | string | URL
-  /** By URL, npm name or path; paths are relative to the working directory. */
+  /** Plugins by URL, npm name or path; paths are relative to the working directory. */
   readonly plugins?: readonly TestPlugin[]
   /**
    * All other options, as in `tesser.config.json`. Relative paths start at the working directory, as in a config file there.
    * `plugins` adds to the option of that name.
    */
   readonly config?: Readonly<Record<string, object | string>>
-  /** Variables that options of plugins refer to (`{ "env": "ACME_API_KEY" }`), beside those of the process. */
+  /** Variables that options of plugins refer to (`{ "env": "ACME_API_KEY" }`), in addition to those of the process. */
   readonly env?: Readonly<Record<string, string>>
   /** Clock for lifetimes: milliseconds since 1970. */
   readonly now?: () => number
@@ -53,7 +53,7 @@ interface OpenTestServer {
   removeFolder(): void
 }
 
-/** As {@link createTestServer}. */
+/** Opens a server like {@link createTestServer}. */
 export async function openTestServer(options: TestServerOptions): Promise<OpenTestServer> {
   const { model, data = {}, users = {}, roles, now, folder = temporaryFolder() } = options
   const {
@@ -112,7 +112,7 @@ export async function openTestServer(options: TestServerOptions): Promise<OpenTe
   }
 }
 
-/** Variables that options of plugins may refer to; options of the server come from the test alone. */
+/** Variables that options of plugins may refer to; options of the server come only from the test. */
 const variables = (env: TestServerOptions['env']): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries({ ...process.env, ...env }).filter(([name]) => !name.startsWith('TESSER_')))
 

@@ -94,7 +94,7 @@ function pluginCaller(
 /** The latest valid date. */
 const NEVER = 8_640_000_000_000_000
 
-/** A message that a function composed is a reply, which a handler can return. */
+/** Converts a result: a message that a function composed becomes a reply, which a handler can return. */
 function resultOf(result: CallResult): unknown {
   if ('message' in result) return result.message satisfies Reply
   if ('stream' in result) return streamedReply(result.stream)

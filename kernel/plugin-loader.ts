@@ -22,12 +22,12 @@ export class PluginError extends Error {
 
 /** A plugin that has passed the checks. Only its module has run so far. */
 export interface Plugin {
-  /** As the config names it. */
+  /** The plugin as named in the config. */
   readonly specifier: string
   readonly definition: PluginDefinition
   /** File of its module; undefined for built-in ones. */
   readonly entry: string | undefined
-  /** With defaults filled in, and the values that references name. */
+  /** Options including defaults, and the values of references. */
   readonly options: Record<string, unknown>
   /** Files that references in the options name. */
   readonly secretFiles: readonly string[]

@@ -15,12 +15,12 @@ import { suggestion } from '../engine/index.ts'
 /** Maximum number of references in the options of one plugin: each is looked for in every line of the log. */
 const MAX_REFERENCES = 100
 
-/** Shared by all plugins: creating an instance takes longer than compiling a schema. */
+/** Compiler of schemas, shared by all plugins: creating an instance takes longer than compiling a schema. */
 let ajv: Ajv | undefined
 
 /**
- * Fills in the defaults of a plugin to which no options are given, without a checker, which takes 40 ms to make.
- * @returns false: an option has to be given, or a default has parts with defaults of their own; {@link optionProblems} tells
+ * Fills in the defaults of a plugin to which no options are given, without a checker, which takes 40 ms to create.
+ * @returns false if an option must be given, or a default has parts with their own defaults; {@link optionProblems} reports details
  */
 export function hasOnlyDefaults({ properties, required = [] }: TObject, options: Record<string, unknown>): boolean {
   if (Object.keys(options).length > 0) return false
@@ -32,8 +32,8 @@ export function hasOnlyDefaults({ properties, required = [] }: TObject, options:
 }
 
 /**
- * Problems of the options of a plugin. Fills in what references lead to, and defaults. What references lead to is hidden from now
- * on, and in no problem. An option with a reference that is not read stays as it is, unchecked.
+ * Problems of the options of a plugin. Fills in the values of references, and defaults. The values of references are hidden from then on,
+ * and appear in no problem. An option with a reference that cannot be read stays unchanged and unchecked.
  */
 export function optionProblems(
   plugin: string,
@@ -69,7 +69,7 @@ export function optionProblems(
   return problems
 }
 
-/** Errors without those of each constant in a list of alternatives. */
+/** Errors, except those of each constant in a list of alternatives. */
 const withoutAlternatives = (errors: readonly ErrorObject[]): ErrorObject[] =>
   errors.filter(
     ({ keyword, instancePath }) =>
@@ -125,7 +125,7 @@ function resolveWithin(
   }
 }
 
-/** True if a plugin means an object with this property itself. */
+/** True if the plugin's own schema has objects with this property, so that it is not a reference. */
 const declares = ({ properties }: TSchema, reference: Reference): boolean =>
   properties !== undefined && Object.keys(reference).some(name => Object.hasOwn(properties, name))
 
@@ -166,7 +166,7 @@ function outcomeOf(
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** A number as JSON has it; integers that a number cannot hold are none. */
+/** A number in the notation of JSON; undefined for an integer that a number cannot hold exactly. */
 function numberIn(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined
   const value = Number(text)

@@ -11,7 +11,7 @@ type Origin = { readonly plugin: string } | 'kernel' | 'unknown'
 interface Home {
   readonly plugin: string
   readonly entry: string
-  /** Folder of its package. */
+  /** Folder of the plugin's package. */
   readonly root: string
 }
 
@@ -20,7 +20,7 @@ export class PluginOrigins {
   /** Names of third-party plugins with code in the kernel thread. */
   readonly names: readonly string[]
   private readonly homes: readonly Home[]
-  /** Also the root of the sources that source maps name. */
+  /** Root of the kernel, and also of the sources that source maps name. */
   private readonly kernelRoot = dirname(fileURLToPath(outputUrl('package.json')))
 
   constructor(plugins: readonly Plugin[]) {
@@ -43,7 +43,7 @@ export class PluginOrigins {
     return isKernels ? 'kernel' : 'unknown'
   }
 
-  /** Plugin that a file belongs to: of several in one folder the one with this entry, else the one with the longest path. */
+  /** Plugin that a file belongs to: if several share a folder, the one with this entry; otherwise the one with the longest path. */
   private owner(file: string): string | undefined {
     const near = this.homes.filter(({ entry }) => isInside(file, dirname(entry)))
     const [nearest] = near.sort((a, b) => dirname(b.entry).length - dirname(a.entry).length)
@@ -53,7 +53,7 @@ export class PluginOrigins {
   }
 }
 
-/** Leaves out `node_modules`, because other plugins may use the same packages. */
+/** True if a file is in a folder, except in its `node_modules`, because other plugins may use the same packages. */
 const isInside = (file: string, folder: string): boolean =>
   file.startsWith(folder + sep) && !file.slice(folder.length).includes(`${sep}node_modules${sep}`)
 

@@ -22,7 +22,7 @@ interface Callback {
   readonly run: () => void | Promise<void>
 }
 
-/** Context of plugins. */
+/** Environment of plugins. */
 interface PluginContext {
   readonly engine: Engine
   readonly visitors: Visitors

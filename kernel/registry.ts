@@ -41,7 +41,7 @@ type OnReply = Parameters<Scope['onReply']>[0]
 type ApplyPart = (request: RestRequest, next: () => string | undefined) => void | Promise<void>
 
 /**
- * Parameters that clients of the protocol send and that have no effect here: those of mobile apps, of old web clients, and for
+ * Parameters that clients of the protocol send and that have no effect here: parameters of mobile apps, of old web clients, and for
  * administration. Source: protocol notes, 1.8, 1.9, 3.2 and 11.
  */
 export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
@@ -61,7 +61,7 @@ export class Registry implements Registered {
   readonly services = new Map<string, Handler<Answer> & ServiceSpec>()
   readonly methods = new Map<string, Handler<Answer> & MethodSpec & { readonly isBuiltIn: boolean }>()
   readonly verbs = new Map<string, Handler<Answer>>()
-  /** In the order of registration, in which they are tried. */
+  /** Commands in the order of registration, in which they are tried. */
   readonly commands = new Map<string, VerbHandler<HandlerResult>>()
   /** Functions of the parameters that add to the read. */
   readonly parameters = new Map<
@@ -69,7 +69,7 @@ export class Registry implements Registered {
     { plugin: string; isBuiltIn: boolean; apply: ApplyParameter; selects: boolean }
   >()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
-  /** By verb. */
+  /** Handlers by verb. */
   readonly binaries = new Map<string, VerbHandler<HandlerResult>>()
   /** Exact paths. */
   readonly routes = new Map<string, Route>()
@@ -163,8 +163,8 @@ export class Registry implements Registered {
   }
 
   /**
-   * Operations that parameters and methods name in `on` and nothing registers: documents show them nowhere. Built-in plugins name
-   * operations of each other, which a configuration can leave out. Call it when all plugins have registered.
+   * Operations that parameters and methods name in `on` and nothing registers, so that no document shows them. Built-in plugins name
+   * operations of each other, which a configuration can leave out. Must be called after all plugins have registered.
    */
   get unknownOperations(): { readonly plugin: string; readonly message: string }[] {
     const ids = [...this.services.values(), ...this.routes.values(), ...this.patterns.values()].flatMap(

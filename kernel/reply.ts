@@ -20,7 +20,7 @@ export function isReply(reply: Reply): boolean {
   return typeof body === 'object' && (isStream(body) || typeof body.read === 'function')
 }
 
-/** A reply with a copy of its bytes, because those of the engine are valid only until its next read. */
+/** A reply with a copy of its bytes, because bytes of the engine are valid only until its next read. */
 export const lasting = (reply: Reply): Reply =>
   reply.body instanceof Uint8Array ? { ...reply, body: new Uint8Array(reply.body) } : reply
 
@@ -60,7 +60,7 @@ export const wrongReply = (value: unknown): TypeError =>
     `a handler returned ${inspect(value, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
   )
 
-/** An answer whose body the engine has encoded as JSON, at once or later. */
+/** An answer whose body the engine has encoded as JSON, immediately or later. */
 export function encoded(body: AnswerBody, status?: number, headers?: Record<string, string>): Reply
 export function encoded(body: Promised<AnswerBody>, status?: number, headers?: Record<string, string>): Promised<Reply>
 export function encoded(body: Promised<AnswerBody>, status = 200, headers?: Record<string, string>): Promised<Reply> {

@@ -54,15 +54,15 @@ const FLAGS = new Map([
 
 const EVENTS = 'text/event-stream'
 
-/** @param accept the header */
+/** @param accept value of the `Accept` header */
 const prefersEvents = (accept: string): boolean =>
   accept.includes(EVENTS) &&
   new Negotiator({ headers: { accept } }).mediaTypes(['application/x-ndjson', EVENTS])[0] === EVENTS
 
-/** Parts of requests that plugins cannot reach. */
+/** Access to members of requests that plugins cannot reach. */
 let partsOf: { visit(request: RestRequest): Visit; forgetCaller(request: RestRequest): void }
 
-/** Visit of a request, for an inner request on its behalf. */
+/** Visit of a request, for an inner request on behalf of the same client. */
 export const visitOf = (request: RestRequest): Visit => partsOf.visit(request)
 
 /** Lets the next call see what earlier calls have changed in the session. */
@@ -71,14 +71,14 @@ export const forgetCaller = (request: RestRequest): void => partsOf.forgetCaller
 /** A request as plugins see it: the parsed address, and the read that its parts and parameters build up. */
 export class RestRequest {
   /**
-   * Read of the request. The address gives the dataclass and the selection, and parameter plugins add to it. Only requests on a
-   * dataclass have one.
+   * Read of the request. The address determines the dataclass and the selection, and parameter plugins add to it. Only requests on a
+   * dataclass have a read.
    */
   read!: ReadRequest
   dataClass: DataClass | undefined
   /**
-   * Steps that path parts defer until the parameters are known; they run in order, before any handler. The first that returns a
-   * reply answers the request.
+   * Steps that path parts defer until the parameters are known; they run in order, before any handler. The first reply that a step returns
+   * answers the request.
    */
   readonly steps: (() => Reply | undefined | Promise<Reply | undefined>)[] = []
 
@@ -105,7 +105,7 @@ export class RestRequest {
     readonly transport: TransportRequest,
     visit: Visit,
     context: RequestContext,
-    /** Upper case. `$query` turns a POST into the GET that it stands for. */
+    /** Verb in upper case. `$query` turns a POST into the GET that it represents. */
     public verb: string,
     /** Parameters of the query string, decoded, with quotes removed. */
     public parameters: ReadonlyMap<string, string>,
@@ -140,7 +140,7 @@ export class RestRequest {
     this.#visit.session = session
   }
 
-  /** Session for function code. First to be read before the first `await`, after which the head of the request is gone. */
+  /** Session for function code. Must be read for the first time before the first `await`, after which the head of the request is gone. */
   get callerSession(): CallerSession {
     if (!this.#caller) {
       const privileges = this.#context.engine.permissions.expand(this.session.granted)
@@ -176,12 +176,12 @@ export class RestRequest {
     return guestsAdministrate || !this.session.isGuest
   }
 
-  /** @param service name of what only administrators may use @throws {KernelErrors.ADMINISTRATORS_ONLY} */
+  /** @param service name of the service for administrators @throws {KernelErrors.ADMINISTRATORS_ONLY} */
   demandAdministrator(service: string): void {
     if (!this.isAdministrator) throw KernelErrors.ADMINISTRATORS_ONLY(service, this.session.isGuest)
   }
 
-  /** A parameter that the query string repeats: only the last value counts, although the client may have meant all of them. */
+  /** A parameter that the query string repeats: only the last value is used, although the client may have meant all of them. */
   get repeatedParameter(): string | undefined {
     let repeated: string | undefined
     parseQueryString(this.transport.query, name => {
@@ -194,7 +194,7 @@ export class RestRequest {
     return this.parameters.get(name)
   }
 
-  /** A parameter that is a text of the query language. Forms and `URLSearchParams` send a blank as `+`. */
+  /** A parameter with query text. Forms and `URLSearchParams` send a blank as `+`. */
   text(name: string): ClientText | undefined {
     const text = this.parameters.get(name)
     const { query } = this.transport
@@ -217,7 +217,7 @@ export class RestRequest {
   }
 
   /**
-   * The whole body; empty when there is none. Call it for the first time before the first `await`.
+   * The whole body; empty when there is none. The first call must be before the first `await`.
    * @param maxBytes limit below `server.bodyBytes`
    * @throws {EdgeErrors.BODY_TOO_LARGE} 413
    * @throws {EdgeErrors.CODED_BODY} 415
@@ -254,13 +254,13 @@ export class RestRequest {
     return this.plainBody(() => this.transport.streamBody(take, limits))
   }
 
-  /** True if the client prefers Server-Sent Events to lines of JSON. Known if it was first read before the first `await`. */
+  /** True if the client prefers Server-Sent Events to lines of JSON. Correct only if first read before the first `await`. */
   get prefersEvents(): boolean {
     this.knownPreference ??= prefersEvents(this.transport.header('accept'))
     return this.knownPreference
   }
 
-  /** Refuses coded bodies: a small one in `gzip` may expand a thousandfold. */
+  /** Receives an uncompressed body; refuses others, because a small body in `gzip` may expand a thousandfold. */
   private plainBody<T>(receive: () => Promise<T>): Promise<T> {
     const coding = this.transport.header('content-encoding')
     if (coding === '' || coding.toLowerCase() === 'identity') return receive()

@@ -10,12 +10,12 @@ export class RouteRequest<Parameters extends PathParameters = PathParameters> ex
   private controller: AbortController | undefined
   private search: URLSearchParams | undefined
 
-  /** @param bodyBytes limit of the route for bodies; undefined for that of the server */
+  /** @param bodyBytes limit of the route for bodies; undefined for the limit of the server */
   constructor(
     transport: TransportRequest,
     visit: Visit,
     context: RequestContext,
-    /** Values of the parameters in the path of the route, decoded. No value has a slash, but that of a `*name`, or is `..`. */
+    /** Values of the parameters in the path of the route, decoded. No value is `..`, and only the value of a `*name` may have a slash. */
     readonly pathParameters: Parameters,
     private readonly bodyBytes: number | undefined,
   ) {
@@ -53,7 +53,7 @@ export class RouteRequest<Parameters extends PathParameters = PathParameters> ex
 
   /**
    * The whole body, as bytes; empty when there is none.
-   * @param maxBytes limit below that of the route
+   * @param maxBytes limit below the limit of the route
    * @throws {EdgeErrors.BODY_TOO_LARGE} 413; {@link EdgeErrors.CODED_BODY} 415
    */
   override body(maxBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {

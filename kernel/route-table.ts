@@ -11,7 +11,7 @@ interface Leaf<T> {
 
 interface Node<T> {
   readonly exact: Map<string, Node<T>>
-  /** Below a parameter. */
+  /** Node below a parameter. */
   parameter?: Node<T>
   /** Route that ends here. */
   leaf?: Leaf<T>
@@ -32,7 +32,7 @@ export const hasParameters = (path: string): boolean => path.split('/').some(isP
 const isParameter = (segment: string): boolean => segment.startsWith(':') || segment.startsWith('*')
 
 /**
- * A path without the names of its parameters: two routes with the same one match the same addresses.
+ * Shape of a path, without the names of its parameters: two routes of the same shape match the same addresses.
  * @throws {Error} the path cannot be used
  */
 export function shapeOf(path: string): string {
@@ -113,7 +113,7 @@ function find<T>(
 }
 
 /**
- * Values of the parameters of a path, decoded. Each is usable as the name of a file; that of a `*name` as a relative path.
+ * Values of the parameters of a path, decoded. Each is usable as the name of a file; the value of a `*name` as a relative path.
  * @throws {UrlErrors.MALFORMED_ENCODING} {@link UrlErrors.UNSAFE_SEGMENT}
  */
 export function pathParameters({ names, values }: Pick<Matched<never>, 'names' | 'values'>): PathParameters {

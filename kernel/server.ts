@@ -203,7 +203,7 @@ const withCompression =
       : compressed(reply, coding)
   }
 
-/** `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`, the threads of a pool together. Source: W3C Server Timing, 2. */
+/** `Server-Timing`: `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`, the threads of a pool together. Source: W3C Server Timing, 2. */
 function timingOf(totalMs: number, work: readonly WorkElsewhere[]): string {
   const times = new Map<string, number>([['total', totalMs]])
   const add = (name: string, ms: number) => times.set(name, (times.get(name) ?? 0) + ms)
@@ -214,10 +214,10 @@ function timingOf(totalMs: number, work: readonly WorkElsewhere[]): string {
   return [...times].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', ')
 }
 
-/** Source: RFC 6750, 3; browsers ask for a password at `Basic`, not at `Bearer`. */
+/** Value of `WWW-Authenticate`. Source: RFC 6750, 3; browsers ask for a password at `Basic`, not at `Bearer`. */
 const CHALLENGE = 'Bearer realm="tesser"'
 
-/** Adds the headers that every answer of its kind has unless the handler sets them. Most answers are JSON and have them all. */
+/** Adds the standard headers of an answer's kind that the handler has not set. Most answers are JSON and get all of them. */
 function withStandardHeaders(reply: Reply): Reply {
   const { status, cookie, tag, body } = reply
   let headers = withContentHeaders(reply.headers, body !== '')
@@ -227,7 +227,7 @@ function withStandardHeaders(reply: Reply): Reply {
   return headers === reply.headers ? reply : { status, headers, cookie, tag, body }
 }
 
-/** Facts of a request that are needed until it is answered, if anything uses them. */
+/** Facts of a request that are needed until it is answered; recorded only if used. */
 interface Arrival {
   /** Origin of the calling page; empty for none. A transport's headers are gone after an await. */
   readonly origin: string

@@ -6,7 +6,7 @@ import type { BodyStream } from './transport/transport.ts'
 
 type Piece = string | Uint8Array
 
-/** Pauses of an event stream are shorter, so that neither a proxy nor the client takes its connection for dead. */
+/** Maximum pause of an event stream, so that neither a proxy nor the client considers its connection dead. */
 const QUIET_MS = 15_000
 const COMMENT = ':\n\n'
 
@@ -17,8 +17,8 @@ interface Timers {
 }
 
 /**
- * An answer whose values are sent as they are made. Its head is sent with the first one. A failure after that is a last line, or an
- * event `error`, with the usual `__ERROR`; a body in a form of its own is cut off. Events end with an event `end`, because clients
+ * An answer whose values are sent as they are produced. Its head is sent with the first value. A later failure is reported in a last line,
+ * or in an event `error`, with the usual `__ERROR`; a body in another form is cut off. Events end with an event `end`, because clients
  * reconnect otherwise.
  */
 export function streamedReply({ status, headers, form, body }: StreamOutcome['stream'], timers?: Timers): Reply {
@@ -63,7 +63,7 @@ function withLast(
   })
 }
 
-/** Adds a comment wherever nothing has been sent for a while. */
+/** Adds a comment after each long pause of the stream. */
 function withComments(pieces: BodyStream, { setTimeout, clearTimeout }: Timers = globalThis): BodyStream {
   const source = pieces[Symbol.asyncIterator]()
   let pending: ReturnType<typeof source.next> | undefined

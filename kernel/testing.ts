@@ -39,14 +39,14 @@ export interface TestServer extends Omit<Server, 'engine' | 'stop' | 'renewCerti
 export interface TestClient {
   /** @param path with `/rest`; characters that a URL cannot contain are percent-encoded */
   get(path: string, headers?: Record<string, string>): Promise<TestAnswer>
-  /** @param body sent as JSON; texts and bytes are sent unchanged */
+  /** @param body sent as JSON; strings and bytes are sent unchanged */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
 }
 
 /**
  * Starts a server on a free port of 127.0.0.1. It logs errors only, and has one thread for queries and one for plugin code.
- * @throws {Error} for anything that `tesser start` would refuse, for entities that cannot be saved, and for users with roles or
+ * @throws {Error} for everything that `tesser start` would refuse, for entities that cannot be saved, and for users with roles or
  * privileges that `roles` does not declare
  */
 export async function createTestServer(options: TestServerOptions): Promise<TestServer> {

@@ -5,11 +5,11 @@ const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
 const TOLERANCE_SECONDS = 300
-/** Receivers compare with each signature: a sender has a few, for a change of its secret. */
+/** Maximum number of signatures that are compared. A sender sends a few while its secret is being changed. */
 const MAX_SIGNATURES = 20
 const MAX_ID = 256
 
-/** Problem of a secret, without showing it; undefined for one that can be used. */
+/** Describes the problem of a secret without showing it; undefined for a usable secret. */
 export function webhookSecretProblem(secret: string): string | undefined {
   const [, encodedKey] = SECRET.exec(secret) ?? []
   const bytes = encodedKey === undefined ? 0 : Buffer.from(encodedKey, 'base64').length
@@ -18,7 +18,7 @@ export function webhookSecretProblem(secret: string): string | undefined {
   return `is not whsec_ and ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes as base64; ${command} makes one`
 }
 
-/** A webhook as it is signed. */
+/** Signed parts of a webhook. */
 export interface SignedWebhook {
   readonly id: string
   /** In seconds since 1970. */
@@ -29,14 +29,13 @@ export interface SignedWebhook {
 /**
  * The value of `webhook-signature`.
  * @param secret `whsec_` and base64
- * @throws {TypeError} the secret is not one
- * Source: Standard Webhooks, "Signature scheme".
+ * @throws {TypeError} the secret is malformed Source: Standard Webhooks, "Signature scheme".
  */
 export function signWebhook(secret: string, { id, timestamp, body }: SignedWebhook): string {
   return `v1,${digestOf(secret, `${id}.${timestamp}.`, body).toString('base64')}`
 }
 
-/** @param head what is signed in front of the body */
+/** @param head text that is signed before the body */
 function digestOf(secret: string, head: string, body: string | Uint8Array): Buffer {
   const problem = webhookSecretProblem(secret)
   if (problem) throw new TypeError(`the secret of the webhook ${problem}`)
@@ -45,7 +44,7 @@ function digestOf(secret: string, head: string, body: string | Uint8Array): Buff
 }
 
 export interface VerifyOptions {
-  /** One secret, or several while it is changed: any of them may have signed. */
+  /** One secret, or several during a change: a signature by any of them is accepted. */
   readonly secret: string | readonly string[]
   /** Maximum difference between the clocks, also for webhooks that are sent again; 300 by default. */
   readonly toleranceSeconds?: number
@@ -64,12 +63,11 @@ export type WebhookHeaders =
  *
  *   const event = verifyWebhook({ secret: options.secret }, name => request.transport.header(name), await request.body())
  *
- * The same webhook may come twice: `webhook-id` tells, see {@link SeenWebhooks}.
- * @param body as received: parsed and written again, it has another signature
+ * The same webhook may arrive twice, with the same `webhook-id`: see {@link SeenWebhooks}.
+ * @param body bytes as received: reserialized JSON would have another signature
  * @returns the JSON of the body
  * @throws {ProtocolError} 400: headers are missing or malformed, or the body is not JSON; 401: signature or time are wrong
- * @throws {TypeError} a secret is not one
- * Source: Standard Webhooks, "Verifying webhook authenticity".
+ * @throws {TypeError} a secret is malformed Source: Standard Webhooks, "Verifying webhook authenticity".
  */
 export function verifyWebhook(options: VerifyOptions, headers: WebhookHeaders, body: string | Uint8Array): unknown {
   const { secret, toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = options
@@ -111,7 +109,7 @@ function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   return typeof value === 'string' ? value : value?.join(' ')
 }
 
-/** Ids of the last webhooks that were processed, in the memory of this process. A key in the data lasts longer. */
+/** Ids of the last webhooks that were processed, kept in the memory of this process. A key in the data would last longer. */
 export class SeenWebhooks {
   private readonly ids = new Set<string>()
 
@@ -122,7 +120,7 @@ export class SeenWebhooks {
     return this.ids.has(id)
   }
 
-  /** Adds the id of a webhook after its effects are durable, so that one that failed is processed when it comes again. */
+  /** Adds the id of a webhook. Call this after its effects are durable, so that a failed webhook is processed when it is sent again. */
   add(id: string): void {
     this.ids.add(id)
     if (this.ids.size > this.limit) this.ids.delete(this.ids.values().next().value!)

@@ -7,7 +7,7 @@ export interface EmployeeRow {
   salary: number
   birthDate: string
   hired: string
-  /** In SQLite a number. */
+  /** A number in SQLite, a boolean in PostgreSQL. */
   woman: boolean | number | null
   department: string
   email: string

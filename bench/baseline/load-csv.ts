@@ -3,14 +3,14 @@ import type { Database } from 'better-sqlite3'
 import { MODEL } from '../world/model.ts'
 import { storageNames } from '../world/sqlite-database.ts'
 
-/** Rows of a transaction. */
+/** Number of rows per transaction. */
 const BATCH_ROWS = 5_000
 
 type DataClass = keyof typeof MODEL.dataClasses
 
 /**
- * Inserts the rows of a CSV file as fast as a script can: it splits lines at commas, knows no quotes, and checks nothing.
- * @returns their number
+ * Inserts the rows of a CSV file as fast as a script can: it splits lines at commas, does not handle quotes, and checks nothing.
+ * @returns the number of rows
  */
 export async function loadCsv(database: Database, dataClass: DataClass, file: string): Promise<number> {
   const names = storageNames(dataClass)

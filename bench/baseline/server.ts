@@ -6,7 +6,7 @@ import { writeRoutes } from './write-routes.ts'
 
 export const BODY_LIMIT = 64 * 1024 * 1024
 
-/** Server that a good developer writes in a day for these questions alone: Fastify, SQLite, no query language, no checks. */
+/** Server that a good developer could write in a day for just these questions: Fastify, SQLite, no query language, no checks. */
 export async function startBaseline(folder: string): Promise<{ port: number; close(): Promise<void> }> {
   const database = openDatabase(folder)
   let globalStamp = database.prepare<[], number>('SELECT max(ID) FROM Employee').pluck().get()!

@@ -1,7 +1,7 @@
 import type { OwnServerResult } from '../own-server/own-server-case.ts'
 import type { World } from '../world/world.ts'
 
-/** A case of a command of `tesser`, without a server. */
+/** Benchmark case for a `tesser` command, without a server. */
 export interface CommandCase {
   name: string
   title: string

@@ -13,7 +13,7 @@ import { newFolder } from '../world/prepare.ts'
 import type { CommandCase } from './command-case.ts'
 
 const EMPTY = { name: 'empty', dataClasses: { Thing: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
-/** Pause between two questions whether the server is ready. */
+/** Pause between two checks whether the server is ready. */
 const LOOK_MS = 2
 /** Time after which the threads that a start postpones have been started. */
 const SETTLED_MS = 1_500

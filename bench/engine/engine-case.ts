@@ -3,13 +3,13 @@ import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import type { World } from '../world/world.ts'
 
 export interface EngineContext {
-  /** On the store of the world, which a case leaves unchanged. */
+  /** Engine on the store of the world, which a case must leave unchanged. */
   engine: Engine
   world: World
 }
 
 interface PreparedCase {
-  /** Number of things that one run handles, for a rate that says more than runs. */
+  /** Number of units that one run handles, so that rates count units instead of runs. */
   units: number
   /** Name of the units: `rows`. */
   unit: string
@@ -17,13 +17,13 @@ interface PreparedCase {
   run(n: number): unknown
   /** Concurrent runs; 1 by default. */
   atOnce?: number
-  /** The same work done in another way, in turns with {@link run}. */
+  /** The same work done in another way, alternating with {@link run}. */
   against?: { what: string; run(n: number): unknown }
-  /** Fault of the answer of the nth run, or undefined. */
+  /** Problem with the answer of the nth run, or undefined. */
   problemOf(answer: unknown, n: number): string | undefined | Promise<string | undefined>
   /** Number of answers that are checked; 5 by default. */
   checks?: number
-  /** Share found of the expected rows, in the checked answers. */
+  /** Share of the expected rows that the checked answers contain. */
   recall?(): number
   /** Faults found during the measurement. */
   afterwards?(): string | undefined | Promise<string | undefined>
@@ -63,7 +63,7 @@ export interface EngineResult {
   remark?: string | undefined
   against?: { what: string; p50Ms: number } | undefined
   perSecond: number
-  /** CPU of all threads of the process, for a run. */
+  /** CPU time of a run, over all threads of the process. */
   cpuMs?: number | undefined
   p50Ms: number
   p99Ms: number
@@ -73,7 +73,7 @@ export interface EngineResult {
 
 export const engineCase = (bench: EngineCase): EngineCase => bench
 
-/** Reads a collection: its JSON, at once or as soon as a worker has it. */
+/** Reads a collection. Returns its JSON, either immediately or as soon as a worker has it. */
 export function readPage(
   engine: Engine,
   request: Partial<ReadRequest> & { dataClass: string },

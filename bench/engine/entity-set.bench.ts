@@ -43,7 +43,7 @@ const byName = (world: World): Half => {
   }
 }
 
-/** Makes a set of the rows that `request` selects. {@link release} ends it: the store of the world must stay unchanged. */
+/** Creates a set of the rows that `request` selects. Call {@link release} afterwards: the store of the world must stay unchanged. */
 const create = (engine: Engine, request: Partial<ReadRequest>): Promise<EntitySet> =>
   engine.entitySets.create(
     {
@@ -62,7 +62,7 @@ const release = (engine: Engine, sets: readonly EntitySet[]): Promise<void> =>
 
 const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
 
-/** Concurrent clients, as of a server: they share the waits for the disk, so that the work is compared. */
+/** Number of concurrent clients, as on a server. They share the waits for the disk, so that the comparison measures the work. */
 const CLIENTS = 8
 
 const together = <T>(clients: number, n: number, run: (n: number) => T | Promise<T>): Promise<T[]> =>
@@ -158,7 +158,7 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
 const only = (a: boolean, b: boolean): boolean => a && !b
 const rowsOf = (world: World, passes: (row: number) => boolean) => Uint32Array.from(rowsWhere(world, passes))
 
-/** The rows in an order that differs for each seed: neither ascending nor random to the processor's caches alone. */
+/** The rows in an order that is neither ascending nor random, different for each seed. */
 const turned = (rows: readonly number[], seed: number): Uint32Array => {
   const out = new Uint32Array(rows.length)
   // An odd step without a common factor with the length reaches every place once.

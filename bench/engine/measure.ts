@@ -10,7 +10,7 @@ export interface Rounds {
   readonly warmUpSeconds: number
 }
 
-/** Checks the first answers of a case, then runs it repeatedly: after a warm-up in rounds, whose median counts. */
+/** Checks the first answers of a case, then measures it in rounds after a warm-up. The median of the rounds is reported. */
 export async function measureEngineCase(
   { name, title, goals = {}, prepare }: EngineCase,
   context: EngineContext,

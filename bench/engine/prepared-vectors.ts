@@ -118,7 +118,7 @@ export class PreparedVectors {
   }
 }
 
-/** Share found of the rows that should be found. */
+/** Share of the expected rows that were found. */
 export class Recall {
   private expected = 0
   private foundCount = 0

@@ -7,9 +7,9 @@ import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine
 const PLAN: VectorWorldPlan = { rows: 100_000, dimension: 128, clusters: 1_000 }
 const WRITERS = 64
 const READERS = 2
-/** Number of bodies made before: making one takes as long as all that the kernel thread does for it. */
+/** Number of bodies prepared in advance: creating one takes as long as all the work of the kernel thread for it. */
 const PREPARED = 10_000
-/** Number of new vectors that are searched for in the end. */
+/** Number of new vectors that are searched for at the end. */
 const CHECKS = 50
 
 /** Each writer waits for the disk, each reader for the nearest rows of a question. */

@@ -4,7 +4,7 @@ import { CHECKS, PreparedVectors, Recall } from './prepared-vectors.ts'
 
 const ROWS = 100_000
 const NEAREST = 100
-/** Concurrent clients, as of a server: threads that take turns on a query need not wait for each other. */
+/** Number of concurrent clients, as on a server: threads that take turns on a query need not wait for each other. */
 const CLIENTS = 4
 
 const nameOf = ({ dimension, clusters }: VectorWorldPlan) => `${dimension}${clusters > 0 ? '' : '-unclustered'}`
@@ -67,7 +67,7 @@ const nearest = (plan: VectorWorldPlan, goals: EngineGoals): EngineCase =>
     },
   })
 
-/** The nearest of the rows that pass a predicate, in turns with the exact scan of these. */
+/** The nearest of the rows that pass a predicate, alternating with an exact scan of those rows. */
 const nearestOf = (plan: VectorWorldPlan, groups: number): EngineCase =>
   engineCase({
     name: `vector-nearest-${nameOf(plan)}-${(groups / GROUPS) * 100}%`,

@@ -18,7 +18,7 @@ import relation from './relation.bench.ts'
 import { deepSortedPage, firstSortedPage } from './sorted-page.bench.ts'
 import updateOne from './update.bench.ts'
 
-/** In the order in which they run: cases that write come last, because they change the answers that others expect. */
+/** All cases in the order in which they run. Cases that write come last, because they change the answers that others expect. */
 export const HTTP_CASES: readonly HttpCase[] = [
   readOne,
   firstPage,

@@ -74,7 +74,7 @@ export function difference(expected: unknown, actual: unknown, place = 'the answ
   return `${place} is ${text(actual)} and not ${text(expected)}`
 }
 
-/** Allows for the last digits of a sum, which depend on the order. */
+/** True if two numbers are equal except for the last digits, which depend on the order of summation. */
 const isNear = (a: unknown, b: unknown): boolean =>
   typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-12 * Math.abs(a)
 

@@ -2,7 +2,7 @@ import { columnsOf } from '../world/columns.ts'
 import type { World } from '../world/world.ts'
 import { type BenchRequest, type HttpCase, httpCase, oursPath, type Requests } from './http-case.ts'
 
-/** Maximum rows of the sums. */
+/** Maximum number of rows in a sum. */
 const ROWS = 100_000
 
 const adding = (name: string, functionName: string, title: string, goals: HttpCase['goals']): HttpCase =>

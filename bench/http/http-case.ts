@@ -4,7 +4,7 @@ import type { Employee, World } from '../world/world.ts'
 export type Target = 'ours' | 'baseline' | 'postgres' | 'remote' | 'bound'
 export const TARGETS: readonly Target[] = ['ours', 'baseline', 'postgres', 'remote', 'bound']
 
-/** Whose requests a target is sent. */
+/** Server whose requests are sent to a target. */
 export const requestsFor = (target: Target): 'ours' | 'baseline' =>
   target === 'baseline' || target === 'postgres' ? 'baseline' : 'ours'
 
@@ -16,13 +16,13 @@ export interface Address {
   body?: string
 }
 
-/** Expected answer, computed from the world and not from a database. Attributes that are not named are those of the row. */
+/** Expected answer, computed from the world and not from a database. Attributes that are not named have the values of the row. */
 export type Expectation =
   | { kind: 'employee'; row: number }
   /** Rows of the page in order. */
   | { kind: 'page'; count: number; first: number; rows: readonly number[]; expanded?: boolean }
   | { kind: 'value'; value: unknown }
-  /** The entity after a save. Without `row`, a new one with these values. */
+  /** The entity after a save. Without `row`, it is a new entity with these values. */
   | { kind: 'saved'; row?: number; stamp: number; values: Partial<Employee> }
   | { kind: 'savedMany'; count: number }
 
@@ -40,38 +40,38 @@ export interface Requests {
   at(n: number): BenchRequest
 }
 
-/** Owed speed. Ratios are of requests per second. */
+/** Required speed. Ratios are of requests per second. */
 export interface Goals {
   baseline?: number
-  /** Against the faster of the baseline and PostgreSQL; not judged without PostgreSQL. */
+  /** Minimum ratio to the faster of the baseline and PostgreSQL; not checked without PostgreSQL. */
   better?: number
   bound?: number
-  /** At 32 connections. */
+  /** Minimum rate at 32 connections. */
   perSecond?: number
   p99Ms?: number
-  /** For the requests of {@link HttpCase.beside}. */
+  /** Maximum p99 latency of the requests of {@link HttpCase.beside}. */
   besideP99Ms?: number
   /** At most `factor` times the time of a request of the case `of`. */
   cost?: { of: string; factor: number }
-  /** At most so much more time for a request than one of the case `to`. */
+  /** Maximum additional time of a request, compared with a request of the case `to`. */
   added?: { to: string; microseconds: number }
 }
 
 export interface HttpCase {
-  /** For `--case`. */
+  /** Name for `--case`. */
   name: string
-  /** For the report. */
+  /** Title in the report. */
   title: string
   /** Reads come first: writes change the world that they expect. */
   kind: 'read' | 'write'
-  /** Concurrent connections, where they differ from the common number (32). */
+  /** Number of concurrent connections, if it differs from the default (32). */
   connections?: number
-  /** Measured with PostgreSQL as well, by hand-written routes and by our server, where that is installed. */
+  /** True if the case is also measured with PostgreSQL where it is installed: through hand-written routes and through our server. */
   postgres?: boolean
   /** Number of rows that each request adds to Employee. */
   inserts?: number
   requests(world: World): Requests
-  /** Sent at the same time over 8 more connections, and timed separately. */
+  /** Requests that are sent at the same time over 8 more connections and timed separately. */
   beside?(world: World): Requests
   goals: Goals
 }

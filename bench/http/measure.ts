@@ -20,12 +20,12 @@ interface Server {
   child: Child<ServerQuestions>
   port: number
 }
-/** Targets whose answers are checked: the bound has those of ours. */
+/** Targets whose answers are checked. The bound sends the answers of our server, so it needs no check. */
 type Checked = Exclude<Target, 'bound'>
 
 interface Setup {
   world: World
-  /** Without PostgreSQL where that is not installed. */
+  /** Servers by target; the PostgreSQL ones are missing if PostgreSQL is not installed. */
   servers: Record<Exclude<Target, 'postgres' | 'remote'>, Server> & Partial<Record<'postgres' | 'remote', Server>>
   bound: Child<BoundQuestions>
   load: Child<LoadQuestions>
@@ -35,7 +35,7 @@ interface Setup {
   connections: number
 }
 
-/** Number of answers of each server that are compared with the expected ones, in a case that writes the first ones sent. */
+/** Number of answers per server that are compared with the expected ones; in a case that writes, these are the first answers. */
 const CHECKED = { read: 12, write: 2 }
 const COLLECT_SECONDS = 5
 
@@ -115,7 +115,7 @@ class CaseRun {
     return undefined
   }
 
-  /** Collects the answers of ours to all requests of the case, or to as many as time allows. */
+  /** Collects the answers of our server to all requests of the case, or to as many as time allows. */
   private async collect(requests: Requests, answers: FixedAnswers): Promise<void> {
     const startedAt = performance.now()
     for (let n = 0; n < requests.size && performance.now() - startedAt < COLLECT_SECONDS * 1000; n++) {
@@ -196,7 +196,7 @@ class CaseRun {
   }
 }
 
-/** Rates count rows when a request writes many. */
+/** Medians of the results. Rates count rows if a request writes several. */
 function mediansOf(results: readonly DriveResult[], rowsPerRequest = 1): Omit<TargetFigures, 'memory'> {
   const of = (value: (result: DriveResult) => number) => median(results.map(value))
   const hasBeside = results.every(({ beside }) => beside)

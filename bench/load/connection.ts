@@ -1,17 +1,17 @@
 import { connect, type Socket } from 'node:net'
 
 const CHUNK_BYTES = 65_536
-/** Maximum size of a head, which has some 150 bytes. The rest of the chunk need not become text. */
+/** Maximum size of a head, which usually has some 150 bytes. The rest of the chunk need not be decoded. */
 const MAX_HEAD_BYTES = 2_048
 
 interface ConnectionEvents {
-  /** The answer is complete. */
+  /** Called when the answer is complete. */
   onAnswer(status: number, bodyBytes: number): void
-  /** The connection has failed and will not be used again. */
+  /** Called when the connection has failed; it will not be used again. */
   onFailure(reason: string): void
 }
 
-/** One keep-alive connection, one request at a time. Of an answer it reads only status and length. */
+/** One keep-alive connection, one request at a time. It reads only the status and length of an answer. */
 export class Connection {
   private readonly socket: Socket
   /** Part of the answer's head that has arrived. */

@@ -15,7 +15,7 @@ export interface DriveRequest {
   seconds: number
   /** Number of the first request. */
   from: number
-  /** Bytes of the answers by the number of the request; unknown ones are learnt from the first answer. */
+  /** Sizes of the answers in bytes, by request number. Unknown sizes are learnt from the first answer. */
   lengths: readonly (number | undefined)[]
 }
 

@@ -13,7 +13,7 @@ CREATE TABLE movie (
 CREATE INDEX ON movie (genre_id);
 CREATE INDEX ON movie (director_id);
 `
-/** Columns that are named otherwise in the files of the demo. */
+/** Columns that have different names in the files of the demo. */
 const FILL = [
   ['Genre', `INSERT INTO genre SELECT * FROM json_to_recordset($1) AS r ("ID" int, name text)`],
   ['Director', `INSERT INTO director SELECT * FROM json_to_recordset($1) AS r ("ID" int, name text)`],
@@ -67,7 +67,7 @@ export const DEMO_MODEL = {
   },
 }
 
-/** Makes and fills the tables of the model. @param host folder of the socket */
+/** Creates and fills the tables of the model. @param host folder of the socket */
 export async function fillDemoTables(host: string): Promise<void> {
   const client = new pg.Client({ host, user: 'bench', database: 'postgres' })
   await client.connect()

@@ -1,9 +1,9 @@
 /**
- * Two servers over one PostgreSQL behind a proxy, to try:
+ * Starts two servers that share one PostgreSQL server, behind a proxy, to try them out:
  *
  *   npm run nodes [-- PORT]
  *
- * PostgreSQL must be installed; the database is a temporary one. Ends with Ctrl-C.
+ * PostgreSQL must be installed; the database is temporary. Ctrl-C stops everything.
  */
 import { startNodes, USER } from './start-nodes.ts'
 

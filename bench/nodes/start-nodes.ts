@@ -13,7 +13,7 @@ import { type RoundRobinProxy, startRoundRobin } from './round-robin.ts'
 
 export const USER = { name: 'ada', password: 'correct horse' }
 
-/** A server in a process of its own, which can be killed and started again. */
+/** A server in a separate process, which can be killed and restarted. */
 class Node {
   url = ''
   private child: ChildProcess | undefined
@@ -27,7 +27,7 @@ class Node {
     return this.child?.pid
   }
 
-  /** @throws {Error} with what the server says if it does not start */
+  /** @throws {Error} with the output of the server if it does not start */
   async start(): Promise<void> {
     const main = fileURLToPath(outputUrl('kernel/cli/main.js'))
     const file = join(this.folder, 'tesser.config.json')
@@ -44,7 +44,7 @@ class Node {
     })
   }
 
-  /** @param signal `SIGKILL` ends it at once */
+  /** @param signal `SIGKILL` ends it immediately */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const { child } = this
     if (!child || child.exitCode !== null || child.signalCode !== null) return
@@ -61,7 +61,7 @@ interface Nodes {
 }
 
 /**
- * Starts servers over a PostgreSQL of their own with the movies of the demo.
+ * Starts servers that share a new PostgreSQL server with the movies of the demo.
  * @param port of the proxy; 0 for any
  * @throws {Error} PostgreSQL is not installed, or something does not start
  */

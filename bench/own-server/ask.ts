@@ -20,7 +20,7 @@ export async function askBytes(port: number, path: string): Promise<Buffer> {
 /**
  * Repeats the same requests in turn over several connections until `over` resolves.
  * @param body ASCII; sent with each by POST
- * @throws {Error} for a wrong status or, for a GET, another length than before
+ * @throws {Error} for a wrong status or, for a GET, an answer of a different length
  */
 export async function keepAsking(
   port: number,

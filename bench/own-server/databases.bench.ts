@@ -29,7 +29,7 @@ const LOCAL = {
 let cluster: Cluster
 let connections: object
 
-/** Slow statements of a database beside reads of the store, and a start with many tables. */
+/** Slow statements of a database during reads of the store, and a start with many tables. */
 export default ownServerCase({
   name: 'databases',
   title: `${SLOW} statements of ${SLOW_SECONDS} s at once while ${READERS} connections read the store; a start with ${TABLES} tables`,
@@ -98,7 +98,7 @@ export default ownServerCase({
   },
 })
 
-/** Time from the start of a process until it has answered for one of its tables. */
+/** Time from the start of a process until it has answered a request for one of its tables. */
 async function startOfMany(): Promise<number> {
   const dataClasses = Object.fromEntries(Array.from({ length: TABLES }, (_, i) => [`T${i}`, remote(`t${i}`)]))
   const folder = makePlace({ name: 'many', dataClasses }, 'store', { connections }, 'many')

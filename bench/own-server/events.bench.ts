@@ -23,7 +23,7 @@ const item = {
   amount: { type: 'number' },
 }
 const account = { accountID: long, account: { kind: 'relatedEntity', type: 'Account', foreignKey: 'accountID' } }
-/** Number of runs of the event in its thread, up to the one that was saved. */
+/** Thread of the event, and the number of runs of the event in that thread, up to the run that was saved. */
 const counters = { thread: long, runs: long }
 const MODEL = {
   name: 'events',
@@ -147,7 +147,7 @@ interface Runs {
   readonly runs: number
 }
 
-/** Runs of the event of a dataclass. @throws {Error} entities have the same number */
+/** Number of saves of a dataclass and of runs of its event. @throws {Error} entities have the same number */
 async function runsOf(port: number, name: Name): Promise<Runs> {
   const path = oursPath(name, { $top: 10_000_000, $asArray: 'true' })
   const entities = (await askJson(port, path)) as unknown as { thread: number; runs: number; number?: number }[]

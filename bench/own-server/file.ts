@@ -1,4 +1,4 @@
-/** Bytes that look random and are always the same for a seed, after those of `start`. */
+/** `start`, followed by bytes that look random and are always the same for a seed. */
 export function fileOf(size: number, seed: number, start: Uint8Array = new Uint8Array(0)): Buffer {
   const words = new Uint32Array(Math.ceil(size / 4))
   let state = (seed * 2_654_435_761 + 88_172_645) >>> 0

@@ -10,7 +10,7 @@ import { makePlace } from './place.ts'
 
 const ROWS = 10_000
 const CONNECTIONS = 32
-/** More rounds than for other figures, because differences are of a percent. */
+/** Number of rounds, higher than for other figures, because the differences are about a percent. */
 const ROUNDS = 8
 const MAX_COST = 0.01
 
@@ -24,7 +24,7 @@ const MODEL = {
   },
 }
 const COUNTING = {}
-/** Nothing is counted and no request is slow, so that there is no work for a request. */
+/** Configuration that counts nothing and treats no request as slow, so that a request causes no such work. */
 const SILENT = { metrics: { enabled: false }, log: { level: 'error', slowQueryMs: 0 } }
 
 /** A server, with the cost of a request in each round. */
@@ -95,7 +95,7 @@ async function askKeys({ child, port, perSecond, cpuMicros }: Measured, seconds:
   cpuMicros.push((after - before) / answer.count)
 }
 
-/** CPU of a request in the better rounds: other load on the machine only adds to it. */
+/** CPU time of a request in the better rounds: other load on the machine only adds to it. */
 const quiet = ({ cpuMicros }: Measured): number =>
   cpuMicros.toSorted((a, b) => a - b)[Math.floor(cpuMicros.length / 4)]!
 
@@ -105,7 +105,7 @@ interface Difference {
   readonly high: number
 }
 
-/** Additional CPU that a request takes, as a share, from round to round: median and quartiles. */
+/** Additional CPU time of a request as a share, compared round by round: median and quartiles. */
 function difference({ cpuMicros }: Measured, than: Measured): Difference {
   const shares = cpuMicros.map((micros, i) => micros / than.cpuMicros[i]! - 1).sort((a, b) => a - b)
   const at = (share: number) => shares[Math.floor(share * (shares.length - 1))]!

@@ -14,7 +14,7 @@ interface OwnServerSetup {
 export interface OwnServerResult {
   name: string
   title: string
-  /** Reason why there are no figures, or why they do not count. */
+  /** Reason why there are no figures, or why they are invalid. */
   problem: string | undefined
   /** Results of the measurement, a line each. */
   lines: string[]
@@ -25,7 +25,7 @@ export interface OwnServerResult {
 export interface OwnServerCase {
   name: string
   title: string
-  /** Needs PostgreSQL, and is left out where it is not installed. */
+  /** True if the case needs PostgreSQL. It is skipped where PostgreSQL is not installed. */
   postgres?: boolean
   /** Folder with the configuration of that server; by default, a store for images and blobs, without entities. */
   place?(): Promise<string>

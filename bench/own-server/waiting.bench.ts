@@ -11,7 +11,7 @@ import { makePlace } from './place.ts'
 
 const ROWS = 10_000
 const CALLS = 2_000
-/** Waits of a call: so short that the calls take all that the machine has, and so long that they take little. */
+/** Durations of the wait in a call: one so short that the calls use the whole machine, one so long that they use little of it. */
 const WAITS_MS = { short: 100, long: 2_000 }
 /** Minimum length of a round: connecting takes a part of it. */
 const SECONDS = 4
@@ -26,8 +26,8 @@ const MODEL = {
 }
 
 /**
- * The clients share the cores with the server, and each sends its next call at once. With the short wait, the reads beside show how the
- * cores are shared; with the long one, what calls cost that wait.
+ * The clients share the cores with the server, and each sends its next call immediately. With the short wait, the concurrent reads show how
+ * the cores are shared; with the long one, how much waiting calls cost.
  */
 export default ownServerCase({
   name: 'calls-in-flight',
@@ -77,7 +77,7 @@ export default ownServerCase({
 })
 
 interface Found {
-  /** Rate of reads beside the calls, as a share of their rate alone. */
+  /** Rate of reads during the calls, as a share of their rate without calls. */
   readonly share: number
   readonly line: string
 }

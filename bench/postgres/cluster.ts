@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 import { findPostgres, type Owner } from './installation.ts'
 
 /**
- * Settings that an operator would choose on a machine of this size for one such table; all else is as PostgreSQL has it. Every
- * commit is synced to the disk before it is answered.
+ * Settings that an operator would choose on a machine of this size for one such table; all others keep PostgreSQL's defaults. Every commit
+ * is synced to the disk before it is answered.
  */
 const SETTINGS = [
   'fsync = on',
@@ -25,8 +25,8 @@ const SETTINGS = [
 ]
 
 /**
- * Makes a cluster and runs it until the input ends, which is when this process ends, in whatever way: nothing else ends a server
- * whose parent was killed. The folder is removed then, or what is in it where its parent belongs to another user.
+ * Creates a cluster and runs it until the input ends, which is when this process ends for any reason: otherwise, a server whose parent was
+ * killed would keep running. Then the folder is removed, or only its contents if the parent folder belongs to another user.
  */
 const WATCHDOG = `
   bin=$1 folder=$2; shift 2
@@ -43,7 +43,7 @@ const WATCHDOG = `
   rm -rf "$folder"
 `
 const LOG_CHARACTERS = 2_000
-/** Maximum length of the path of a folder with a socket: the system has 108 bytes for that of the socket. */
+/** Maximum length of the path of a folder with a socket: the system limits the path of the socket to 108 bytes. */
 const MAX_FOLDER_LENGTH = 85
 const TMPFS = 0x01021994
 
@@ -51,14 +51,14 @@ const TMPFS = 0x01021994
 export interface Cluster {
   /** The data and the socket. */
   folder: string
-  /** Process of the server, which is the parent of all its others. */
+  /** Id of the main process of the server, the parent of all its other processes. */
   pid: number
   stop(): Promise<void>
 }
 
 /**
- * @param settings lines of `postgresql.conf` beside those of the benchmark, over which they win
- * @throws {Error} with what the server says if it does not start
+ * @param settings lines of `postgresql.conf` that override those of the benchmark
+ * @throws {Error} with the output of the server if it does not start
  */
 export async function startCluster(parent: string, settings: readonly string[] = []): Promise<Cluster> {
   const installation = findPostgres()
@@ -101,8 +101,8 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * An empty folder of the user of the server: below `parent`, or below that for temporary files where the user cannot reach it or
- * where its path is too long.
+ * Creates an empty folder that belongs to the server's user: below `parent`, or below the folder for temporary files if the user cannot
+ * reach `parent` or the path is too long.
  */
 function makeFolder(parent: string, owner: Owner | undefined): string {
   const folder = join(parent, 'postgres')

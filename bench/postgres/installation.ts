@@ -16,7 +16,7 @@ export interface Owner {
 const DEBIAN = '/usr/lib/postgresql'
 const PROGRAMS = ['initdb', 'postgres', 'pg_isready']
 
-/** The server of PostgreSQL on this machine: on the PATH, or else the newest of the packages of Debian. */
+/** The PostgreSQL server on this machine: the one on the PATH, or else the newest Debian package. */
 export function findPostgres(): Installation | { missing: string } {
   const ofDebian = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
   const folders = [

@@ -6,7 +6,9 @@ import { statement } from './statement.ts'
 /** A row of a result, with the number of all rows. */
 type Counted<Row = EmployeeRow> = Row & { count: number }
 
-/** Routes of the baseline for the same questions. Where all rows that are found are read anyway, the statement of the page counts them. */
+/**
+ * Routes of the baseline for the same questions. If a request reads all matching rows anyway, the statement of the page also counts them.
+ */
 export function readRoutes(app: FastifyInstance, pool: Pool, globalStamp: () => number): void {
   const collection = (count: number, first: number, entities: object[]) => ({
     __entityModel: 'Employee',

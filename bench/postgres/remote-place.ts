@@ -1,7 +1,7 @@
 import { makePlace } from '../own-server/place.ts'
 import { MODEL } from '../world/model.ts'
 
-/** As many as the hand-written routes have. */
+/** Number of connections, the same as for the hand-written routes. */
 const CONNECTIONS = 32
 const STORAGE = { postgres: 'world', stamp: 'stamp', timestamp: 'timestamp' }
 

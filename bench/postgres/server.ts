@@ -7,7 +7,7 @@ import { fillDatabases, openPool } from './database.ts'
 import { readRoutes } from './read-routes.ts'
 import { writeRoutes } from './write-routes.ts'
 
-/** Commits at the same time are synced together: more connections than two cores would need. */
+/** Number of connections; more than two cores would need, because simultaneous commits are synced together. */
 const CONNECTIONS = 32
 
 /** The server of the baseline with PostgreSQL. */

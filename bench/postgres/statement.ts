@@ -3,7 +3,7 @@ import type { Pool } from './database.ts'
 
 let prepared = 0
 
-/** A prepared statement, which is a transaction by itself. */
+/** A prepared statement that runs as a separate transaction. */
 export function statement<Values extends unknown[], Row = EmployeeRow>(
   pool: Pool,
   text: string,

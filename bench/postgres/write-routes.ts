@@ -4,7 +4,7 @@ import { storageNames } from '../world/sqlite-database.ts'
 import { type Pool, quoteNames } from './database.ts'
 import { statement } from './statement.ts'
 
-/** Routes of the baseline for writes, each with a statement that is a transaction by itself. */
+/** Routes of the baseline for writes. Each runs one statement as a separate transaction. */
 export function writeRoutes(app: FastifyInstance, pool: Pool, onChange: (entities: number) => void): void {
   const names = storageNames('Employee').filter(name => name !== 'ID')
   const columns = quoteNames([...names, 'timestamp'])

@@ -51,7 +51,7 @@ answerParent<BoundQuestions>({
   },
 })
 
-/** The build that ours uses: the current one, or the older one where that does not load. */
+/** Loads the build that our server uses: the current one, or the older one if the current one does not load. */
 function loadOlderOrCurrent(): UwsModule {
   try {
     return loadUws('uws', 65_536)

@@ -8,7 +8,7 @@ import { answerParent } from './answer-parent.ts'
 import { cpu } from './memory.ts'
 import type { LoadedFile, LoadFileQuestions } from './questions.ts'
 
-/** Loads files of companies and of employees, and measures the second. Every commit is on the disk. */
+/** Loads a file of companies and a file of employees, and measures the latter. Every commit is on the disk. */
 answerParent<LoadFileQuestions>({
   async tesser({ folder, companies, file }) {
     const config = worldConfig(folder)

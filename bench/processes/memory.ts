@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Memory } from './questions.ts'
 
-/** Places in `/proc/{pid}/stat`, counted from the state, which is after the name. */
+/** Positions of fields in `/proc/{pid}/stat`, counted from the state, which follows the name. */
 const PARENT = 1
 /** CPU time of the process, user and system, and of its children that have ended. */
 const TIMES = [11, 15] as const
@@ -21,13 +21,13 @@ export function cpu(): number {
   return user + system
 }
 
-/** A process and its children; none where the system does not tell. */
+/** A process and its children; empty if the system does not report them. */
 export function withChildren(parent: number): number[] {
   const processes = existsSync('/proc/self/stat') ? readdirSync('/proc').map(Number).filter(Boolean) : []
   return processes.filter(pid => pid === parent || statOf(pid)?.[PARENT] === parent)
 }
 
-/** Memory of other processes, in which pages that they share count once. */
+/** Memory of other processes; pages that they share are counted once. */
 export function memoryOf(processes: readonly number[]): { resident: number; mapped: number } {
   const rollups = processes.map(pid => contentOf(`/proc/${pid}/smaps_rollup`) ?? '')
   const sum = (name: string): number =>
@@ -48,7 +48,7 @@ function statOf(pid: number): number[] | undefined {
     .map(Number)
 }
 
-/** Undefined when the process has ended. */
+/** Content of a file in `/proc`; undefined if the process has ended. */
 function contentOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')

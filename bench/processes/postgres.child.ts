@@ -5,7 +5,7 @@ import { answerParent } from './answer-parent.ts'
 import { cpu, cpuOf, memory, memoryOf, withChildren } from './memory.ts'
 import type { ServerQuestions } from './questions.ts'
 
-/** Fastify and PostgreSQL, whose processes count too. */
+/** Fastify and PostgreSQL, whose processes are measured too. */
 let server: Awaited<ReturnType<typeof startPostgres>> | undefined
 
 const processes = (): number[] => (server ? withChildren(server.cluster.pid) : [])

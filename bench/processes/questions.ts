@@ -16,7 +16,7 @@ interface WorldPlace {
 /** Memory of a process, in bytes. */
 export interface Memory {
   resident: number
-  /** Part of it in pages of mapped files; undefined where the system does not tell. */
+  /** Part of that memory in pages of mapped files; undefined if the system does not report it. */
   mapped: number | undefined
   /** For our server: the memory that its threads share, by its purpose. */
   shared?: Readonly<Record<string, number>> | undefined
@@ -40,7 +40,7 @@ export type ServerQuestions = {
   close: Ask<null, null>
 }
 
-/** Answers by their target in the request line; the one of `undefined` is for all others. */
+/** Answers by their target in the request line; the answer for `undefined` is sent for all other targets. */
 export type FixedAnswers = Map<string | undefined, Uint8Array>
 
 export type BoundQuestions = ServerQuestions & { answers: Ask<FixedAnswers, null> }

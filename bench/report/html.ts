@@ -50,6 +50,6 @@ function chartOf(result: HttpResult): string {
   return `<h2>${escapeHtml(result.title)}</h2>${problem}${lines.length > 0 ? chart : ''}`
 }
 
-/** A text in HTML or SVG, also between double quotes. */
+/** Escapes a text for HTML or SVG, including attribute values in double quotes. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -15,7 +15,7 @@ export interface Report {
   engine: EngineResult[]
   /** Absent in older reports. */
   ownServer?: OwnServerResult[]
-  /** Our server after the last case that only reads. */
+  /** Memory of our server after the last case that only reads. */
   memoryAfterReads: Memory | undefined
   /** Milliseconds until our server had everything that fits in memory; undefined when no server was measured. */
   readyMs?: number | undefined
@@ -36,7 +36,7 @@ export interface HttpResult {
   goals: Goals
   /** Number of rows that a request writes; its rates are then of rows. */
   rowsPerRequest: number
-  /** Reason why there are no figures, or why they do not count: a wrong answer, an error. */
+  /** Reason why there are no figures, or why they are invalid: a wrong answer, an error. */
   problem: string | undefined
   targets: Partial<Record<Target, TargetFigures>>
 }

@@ -4,7 +4,7 @@ import type { HttpResult, Report } from './report.ts'
 
 const WIDTH = 860
 const LABEL = 400
-/** Width of the scale; labels of the longest bar stand behind it. */
+/** Width of the scale; the labels of the longest bar are to the right of it. */
 const SCALE = 300
 const ROW = 26
 const BAR = 14
@@ -17,8 +17,8 @@ const STYLE = `
 `
 
 /**
- * The report as one picture: a bar for each question over HTTP, how many times as many answers a second ours gives as the
- * baseline, on a logarithmic scale.
+ * The report as one picture. For each question over HTTP, a bar shows the rate of our server as a multiple of the rate of the baseline, on
+ * a logarithmic scale.
  */
 export function svgOf({ http, machine, world }: Report): string {
   const rows = http.flatMap(result => rowOf(result) ?? [])

@@ -14,7 +14,7 @@ export interface Verdict {
 const MAX_READY_MS = 2_000
 /** Maximum of the memory shared by its threads, as a multiple of the raw data. */
 const MAX_MEMORY_FACTOR = 3
-/** Minimum rate of our server with its dataclasses in PostgreSQL, of the hand-written routes to the same tables. */
+/** Minimum rate of our server with its dataclasses in PostgreSQL, as a share of the rate of the hand-written routes to the same tables. */
 const MIN_OF_POSTGRES = 0.8
 /** Minimum number of rows for these two goals. */
 const MEMORY_ROWS = 1_000_000

@@ -8,7 +8,7 @@ import { WORLD_VERSION, type World } from './world.ts'
 const CACHE = '.tesser/bench'
 
 /**
- * The folder of a world with both databases, made if missing. It must not be changed: see {@link copyWorld}.
+ * The folder of a world with both databases, created if missing. It must not be changed: see {@link copyWorld}.
  * @param say receives a line about progress, without a line break
  */
 export async function prepareWorld(world: World, say: (line: string) => void): Promise<string> {
@@ -38,8 +38,8 @@ export function newFolder(): string {
 }
 
 /**
- * Makes a copy that may be changed, removed when this process ends. Entity sets count as changes: ten thousand of them leave a
- * list of free pages with which a commit takes ten times as long.
+ * Makes a copy that may be changed and is removed when this process ends. Entity sets count as changes: ten thousand of them leave a list
+ * of free pages that makes a commit ten times slower.
  */
 export function copyWorld(folder: string): string {
   const copy = newFolder()

@@ -1,5 +1,5 @@
 /**
- * A number in [0, 1) that depends only on its arguments, so that any value of any row can be computed alone. The mixing steps are
+ * A number in [0, 1) that depends only on its arguments, so that any value of any row can be computed independently. The mixing steps are
  * the finalizer of MurmurHash3 (Appleby, public domain).
  * @param field distinguishes the values of one row
  */

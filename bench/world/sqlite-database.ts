@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import { MODEL } from './model.ts'
 import type { World } from './world.ts'
 
-/** Stamps and times are stored as ours stores them, so that both send the same. */
+/** Stamps and times are stored as our server stores them, so that both send the same values. */
 const SCHEMA = `
   CREATE TABLE Company (
     ID INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, city TEXT, country TEXT, sector TEXT, revenues REAL, founded TEXT,
@@ -39,7 +39,7 @@ export function openDatabase(folder: string): Database.Database {
   return database
 }
 
-/** Creates the tables. @returns creates the indexes, when the tables have been filled */
+/** Creates the tables. @returns a function that creates the indexes, to be called when the tables have been filled */
 export function createTables(database: Database.Database): () => void {
   database.exec(SCHEMA)
   return () => void database.exec(INDEXES)

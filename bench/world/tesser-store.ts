@@ -37,7 +37,7 @@ export async function makeTesserStore(folder: string, world: World, onProgress: 
   }
 }
 
-/** Inserts rows in batches: while one is written, the next is made. */
+/** Inserts rows in batches: while one batch is written, the next is prepared. */
 export async function insert(
   engine: Engine,
   dataClass: string,

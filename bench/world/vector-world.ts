@@ -6,7 +6,7 @@ import { type Engine, openEngine } from '../../engine/index.ts'
 import { FORMAT_VERSION } from '../../engine/storage/format-version.ts'
 import { insert } from './tesser-store.ts'
 
-/** Vectors of length 1, computed from a seed: around some centres, or in all directions alike. */
+/** Vectors of length 1, computed from a seed: around some centres, or evenly in all directions. */
 export interface VectorWorldPlan {
   readonly rows: number
   readonly dimension: number
@@ -14,7 +14,7 @@ export interface VectorWorldPlan {
   readonly clusters: number
 }
 
-/** Groups of rows, for predicates beside the vectors: row `n` is in group `n % GROUPS`. */
+/** Number of groups of rows, for predicates combined with vectors: row `n` is in group `n % GROUPS`. */
 export const GROUPS = 1000
 /** Distance of the vectors of a cluster from its centre, in each direction. */
 const SPREAD = 0.5
@@ -82,18 +82,18 @@ const modelOf = ({ dimension }: VectorWorldPlan) => ({
   },
 })
 
-/** Maximum time to make an index. */
+/** Maximum time to build an index. */
 const INDEX_MS_PER_ROW = 12
 
 /**
- * The engine on the store of a world of vectors, made if missing, with everything in memory and the index made and measured,
+ * Opens the engine on the store of a world of vectors, created if missing, with everything in memory. The index is built and measured,
  * which takes a minute or two for 100 k.
  */
 export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
   return openIndexed(world.plan, await folderOf(world))
 }
 
-/** The store of a world of vectors, made if missing, for a server. */
+/** The store of a world of vectors, created if missing, for a server. */
 export async function storeOf(world: VectorWorld): Promise<{ model: object; path: string }> {
   return { model: modelOf(world.plan), path: join(await folderOf(world), 'store') }
 }

@@ -1,7 +1,7 @@
 import { CITIES, COUNTRIES, DEPARTMENTS, FIRST_NAMES, NAME_COUNT, SECTORS, sentence, syllableName } from './names.ts'
 import { random } from './random.ts'
 
-/** Raised when the rows of a world change: worlds cached on disk are then made again. */
+/** Raised when the rows of a world change: worlds cached on disk are then created again. */
 export const WORLD_VERSION = 1
 
 export interface Company {

@@ -1,6 +1,6 @@
 import { number, pathOrAddress, text } from '../option.ts'
 
-/** Backups that a server makes. */
+/** Options for backups that a server makes. */
 export const backupOptions = {
   'backup.folder': pathOrAddress(
     'Folder for the backups that the server makes on a schedule and on `POST /rest/$backup`; or `s3://bucket/prefix`, with the key in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`.',

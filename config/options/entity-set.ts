@@ -1,6 +1,6 @@
 import { bytes, integer } from '../option.ts'
 
-/** Entity sets. */
+/** Options for entity sets. */
 export const entitySetOptions = {
   'entitySet.lifetimeSeconds': integer({
     default: 7200,

@@ -1,6 +1,6 @@
 import { bytes, integer, number } from '../option.ts'
 
-/** Plugin code. */
+/** Options for plugin code. */
 export const functionOptions = {
   'functions.threads': integer({
     default: 0,

@@ -1,6 +1,6 @@
 import { flag } from '../option.ts'
 
-/** Agents, by the Model Context Protocol. */
+/** Options for agents that use the Model Context Protocol. */
 export const mcpOptions = {
   'mcp.write': flag({
     default: false,

@@ -1,6 +1,6 @@
 import { flag, integer, text } from '../option.ts'
 
-/** Metrics for Prometheus. */
+/** Options for Prometheus metrics. */
 export const metricsOptions = {
   'metrics.enabled': flag({
     default: true,

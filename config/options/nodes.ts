@@ -1,6 +1,6 @@
 import { integer, text } from '../option.ts'
 
-/** Several servers with the same data. */
+/** Options for several servers with the same data. */
 export const nodesOptions = {
   'nodes.connection': text<string | undefined>({
     default: undefined,

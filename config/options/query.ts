@@ -1,6 +1,6 @@
 import { bytes, integer, number } from '../option.ts'
 
-/** Queries, their limits and their threads. */
+/** Options for queries, their limits and their threads. */
 export const queryOptions = {
   'query.timeoutMs': integer({ default: 30_000, min: 1, doc: 'Maximum time that a query runs.' }),
   'query.exportTimeoutMs': integer({

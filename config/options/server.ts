@@ -1,6 +1,6 @@
 import { bytes, choice, flag, integer, optionalFlag, path, text, textList } from '../option.ts'
 
-/** The HTTP edge and the log. */
+/** Options for the HTTP edge and the log. */
 export const serverOptions = {
   'server.host': text({
     default: '127.0.0.1',

@@ -1,6 +1,6 @@
 import { bytes, choice, flag, integer, path, text, textList } from '../option.ts'
 
-/** Sessions, logins and quotas. */
+/** Options for sessions, logins and quotas. */
 export const sessionOptions = {
   'session.cookieName': text({
     default: '4DSID_tesser',

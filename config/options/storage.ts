@@ -1,6 +1,6 @@
 import { bytes, choice, flag, integer, number } from '../option.ts'
 
-/** The store, its memory and caches. */
+/** Options for the store, its memory and caches. */
 export const storageOptions = {
   'storage.mapSizeBytes': bytes({
     default: '64 GiB',

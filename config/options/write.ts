@@ -1,6 +1,6 @@
 import { bytes, integer } from '../option.ts'
 
-/** Saves and uploads. */
+/** Options for saves and uploads. */
 export const writeOptions = {
   'upload.maxBytes': bytes({ default: '256 MiB', min: 1, doc: 'Maximum size of an uploaded file.' }),
   'upload.maxReceiveMs': integer({

@@ -1,7 +1,7 @@
 import { type ByteSource, readWhole } from '../files/binary-reader.ts'
 import type { Coding } from './coding.ts'
 
-/** An answer as it is sent. A small one is its bytes. */
+/** An answer as it is sent. A small answer is represented by its bytes. */
 export type AnswerBody = Uint8Array | StoredBody
 
 /** An answer that is compressed, or too large for memory. */

@@ -10,7 +10,7 @@ export interface PackedAnswer {
   readonly coding: Coding | undefined
   /** Size in bytes, as sent. */
   readonly size: number
-  /** To be transferred; undefined if the answer is in the file that came with the task. */
+  /** Bytes to be transferred; undefined if the answer is in the file that came with the task. */
   readonly bytes: Uint8Array | undefined
 }
 

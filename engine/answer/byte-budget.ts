@@ -1,6 +1,6 @@
-/** Small enough for small bodies, large enough for terabytes in 31 bits. */
+/** Unit of the budget: small enough for small bodies, large enough to count terabytes in 31 bits. */
 const UNIT_BYTES = 1024
-/** Maximum size of portions that may exceed the limit by an eighth, so that a few large ones do not keep out all others. */
+/** Maximum size of portions that may exceed the limit by an eighth, so that a few large portions do not block all others. */
 const SMALL_BYTES = 64 * 1024
 
 /** A budget for another thread: plain data. */
@@ -10,13 +10,13 @@ export interface SharedBudget {
 }
 
 /**
- * Bytes in use under one limit, counted in memory that all threads of the process share. Every portion is rounded up to whole
- * KiB, so it is released as it was reserved.
+ * Bytes in use under one limit, counted in memory that all threads of the process share. Every portion is rounded up to whole KiB, so the
+ * amount released equals the amount reserved.
  */
 export class ByteBudget {
   readonly limitBytes: number
   private readonly limit: number
-  /** One word: whole KiB. */
+  /** Bytes in use in whole KiB, as one word. */
   private readonly usedUnits: Int32Array
 
   constructor({ limitBytes, usedUnits }: SharedBudget) {

@@ -42,7 +42,7 @@ export class ByteWriter {
   /** Bytes in the buffer. */
   length = 0
 
-  /** Starts again: bytes returned by {@link since} before are overwritten from now on. */
+  /** Starts again: bytes that {@link since} returned earlier are overwritten from now on. */
   begin(limitBytes: number, sink?: PieceSink): void {
     this.shrink()
     this.length = 0
@@ -92,7 +92,7 @@ export class ByteWriter {
     this.bytes[at] = value
   }
 
-  /** Bytes `start` … `end - 1` of `source`. */
+  /** Writes bytes `start` … `end - 1` of `source`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     const size = end - start
     const at = this.reserve(size)
@@ -124,7 +124,7 @@ export class ByteWriter {
     return true
   }
 
-  /** Text of which every character is ASCII: a number, for example. */
+  /** Writes a text in which every character is ASCII: a number, for example. */
   ascii(value: string): void {
     const at = this.reserve(value.length)
     for (let i = 0; i < value.length; i++) this.bytes[at + i] = value.charCodeAt(i)

@@ -12,7 +12,7 @@ export const CODINGS: readonly Coding[] = ['br', 'gzip']
 export const MIN_CODED_BYTES = 2048
 
 const GZIP = { level: 1 }
-/** A window of 256 KiB holds a hundred entities with all that is expanded in them. */
+/** A window of 256 KiB holds a hundred entities with everything that is expanded in them. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 } }
 
 /** Compresses synchronously in the calling thread. Some 100 µs for 40 KB. */

@@ -3,7 +3,7 @@ import { defineErrors, errorsWith, ProtocolError } from '../base/errors.ts'
 /** Errors about requested attributes and about answers. Source: protocol notes, 5.8 and 5.9. */
 export const SerialiseErrors = defineErrors('SERIALISE', {
   ...errorsWith({ errCode: 1500, http: 404, namesAttribute: 0 })({
-    /** Also for attributes that are not exposed, which answer as if they did not exist. */
+    /** Also raised for attributes that are not exposed: they behave as if they did not exist. */
     UNKNOWN_ATTRIBUTE: (name: string, dataClass: string, hint: string) =>
       `there is no attribute "${shorten(name)}" in ${dataClass}${hint}`,
     NOT_A_PATH: (name: string, dataClass: string) =>
@@ -22,7 +22,7 @@ export const SerialiseErrors = defineErrors('SERIALISE', {
     TOO_MANY_RELATIONS: (limit: number) => `the request expands more than ${limit} relations; name fewer of them`,
   }),
   ...errorsWith({ errCode: 1543, http: 404 })({
-    /** Instead of an entity, when the selection that should have one is empty. */
+    /** Sent instead of an entity when the selection that should contain one is empty. */
     NO_ENTITY: (dataClass: string) => `there is no such entity in ${dataClass}`,
   }),
   ...errorsWith({ errCode: 1200, http: 413 })({
@@ -31,7 +31,7 @@ export const SerialiseErrors = defineErrors('SERIALISE', {
   }),
 })
 
-/** A client decides how long a name is; a message stays readable. */
+/** Shortens a text from a client, so that a message stays readable. */
 function shorten(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

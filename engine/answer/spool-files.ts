@@ -21,7 +21,9 @@ const truncateFile = promisify(ftruncate)
 
 /** Bytes sent to a client at a time, and the memory that its answer takes. */
 const SPOOL_PIECE_BYTES = 64 * 1024
-/** Empty files that are kept open: one for each task that threads usually hold, those that wait for databases among them. */
+/**
+ * Maximum number of empty files that are kept open: one for each task that threads usually hold, including tasks that wait for databases.
+ */
 const MAX_SPARE = 64
 
 /**

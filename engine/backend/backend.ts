@@ -35,7 +35,7 @@ export interface Locking {
 export interface BytesRead {
   readonly read: ReadRequest
   readonly attribute: string
-  /** Position of the first byte, and of the first that is not needed. */
+  /** Position of the first byte; `end` is the position after the last byte. */
   readonly start: number
   readonly end: number
 }
@@ -49,7 +49,7 @@ export interface BytesFound {
         readonly bytes: Uint8Array
         /** Size of the whole value. */
         readonly size: number
-        /** `__STAMP`; -1 for a table that has none, so that its bytes are not taken for those of another time. */
+        /** `__STAMP`; -1 for a table without stamps, so that its bytes are not mistaken for those of another version. */
         readonly stamp: number
         readonly version: string
       }
@@ -57,8 +57,8 @@ export interface BytesFound {
 }
 
 /**
- * Port to the place of the entities of some dataclasses, for the kernel thread: this store, or another one. Requests have the rights of
- * their `access`, which is set.
+ * Port to the place where the entities of some dataclasses are stored, this store or another one, for the kernel thread. Requests have the
+ * rights of their `access`, which is set.
  */
 export interface Backend {
   /**
@@ -67,20 +67,20 @@ export interface Backend {
    * @throws {ProtocolError}
    */
   run(task: Task, caller?: Caller): Promised<AnswerBody>
-  /** Saves entities without the code of events, which asks for that itself. @throws {ProtocolError} the request as a whole failed */
+  /** Saves entities without the code of events; that code sends its saves itself. @throws {ProtocolError} the request as a whole failed */
   save(request: SaveRequest, caller?: Caller): Promise<SaveResult>
   /** Deletes entities with the code of their events. @throws {ProtocolError} the request as a whole failed */
   delete(deletion: Deletion, caller?: Caller): Promise<DeleteResult>
   /** @throws {ProtocolError} there is no such entity */
   lock(locking: Locking, caller?: Caller): Promise<LockResult>
-  /** Locks that this back end alone knows, at most `limit` of them. */
+  /** Locks that only this back end knows, at most `limit` of them. */
   listLocks(limit: number): Promise<ListLocksResult>
   freeLocks(owner: string): Promise<void>
-  /** Inserts rows that `encodeRows` has encoded. Undefined: it takes entities by {@link save} alone. */
+  /** Inserts rows that `encodeRows` has encoded. Undefined if the back end accepts entities only by {@link save}. */
   insert?(request: InsertRequest): Promise<InsertResult>
-  /** Reads bytes that are not in the rows and files of this store. Undefined: there are none. */
+  /** Reads bytes that are not in the rows and files of this store. Undefined if there are none. */
   readBytes?(bytes: BytesRead, caller?: Caller): Promise<BytesFound>
-  /** Makes what it needs, and is not waited for. */
+  /** Starts preparing what the back end needs; callers do not wait for it. */
   prepare?(): void
   /** Starts its threads, so that the first request does not wait for them. */
   warmUp(): void
@@ -99,7 +99,7 @@ export interface GivenBackend {
 
 /** Parts of the engine that a back end may use. */
 export interface BackendSurroundings {
-  /** This store. Its snapshots suspend work that reads entities which are elsewhere. */
+  /** This store. Its snapshots suspend work that reads entities stored elsewhere. */
   readonly data: ReadStore
   /** Scope of tasks in this thread. */
   readonly scope: TaskScope

@@ -10,7 +10,7 @@ import type { Backend } from './backend.ts'
 
 /** The back end of each dataclass. */
 export class Backends {
-  /** All of them, this store first. */
+  /** All back ends, this store first. */
   readonly all: readonly Backend[]
 
   constructor(
@@ -26,12 +26,12 @@ export class Backends {
     return this.byName(name)
   }
 
-  /** @param name of a dataclass; this store has the others, which are unknown to it */
+  /** @param name of a dataclass; names without another back end, even unknown ones, go to this store */
   byName(name: string): Backend {
     return this.otherBackends.get(name) ?? this.store
   }
 
-  /** @returns undefined: this store has the entities */
+  /** @returns undefined if this store has the entities */
   elsewhere(name: string): Backend | undefined {
     return this.otherBackends.get(name)
   }

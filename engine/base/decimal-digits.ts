@@ -21,7 +21,7 @@ export function digitsOf(text: string): Digits | undefined {
   }
 }
 
-/** Without zeros at the end. A regular expression would look at each of them many times. */
+/** Removes trailing zeros. A regular expression would examine each of them many times. */
 export function withoutZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end--

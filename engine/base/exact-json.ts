@@ -11,15 +11,15 @@ type LongNumber = InstanceType<StringConstructor>
 export const isLongNumber = (value: unknown): value is LongNumber => value instanceof String
 
 /**
- * Numbers that keep their digits: `doubles` rounds as `JSON.parse` does, `integers` keeps those beyond 2^53, `numbers` all that a
- * double would round.
+ * Numbers that keep their digits: `doubles` rounds as `JSON.parse` does, `integers` keeps integers beyond 2^53, `numbers` keeps all numbers
+ * that a double would round.
  */
 export type KeptDigits = 'doubles' | 'integers' | 'numbers'
 
 /**
- * Parses JSON so that numbers keep their digits: integers beyond 2^53 become bigints, others that a double would round
- * {@link LongNumber}. Whatever else is rounded, no number becomes zero, infinite or an integer that it is not: it is a
- * {@link LongNumber} then. All else is as with `JSON.parse`, and nearly as fast.
+ * Parses JSON so that numbers keep their digits: integers beyond 2^53 become bigints, others that a double would round become {@link
+ * LongNumber}. Even where numbers are rounded, one that would become zero, infinite or a wrong integer becomes a {@link LongNumber}
+ * instead. Everything else is parsed as by `JSON.parse`, and nearly as fast.
  * @param keep makes the value of a {@link LongNumber} from its text
  * @throws {SyntaxError} also for `__proto__` and `constructor.prototype`
  */
@@ -36,7 +36,7 @@ export function parseExact(
   return isExact ? value : revived(parse(markLongNumbers(text, keptDigits === 'numbers')), keep)
 }
 
-/** The double nearest to a number; infinite beyond 1.8e308, and NaN for one that is not zero and would become zero. */
+/** The double nearest to a number; infinite beyond 1.8e308, and NaN for a nonzero number that would become zero. */
 export function doubleOf(number: string): number {
   const double = Number(number)
   return double === 0 && NOT_ZERO.test(number) ? Number.NaN : double
@@ -81,7 +81,7 @@ export function longNumberIn(json: string): string | undefined {
   return LONG_NUMBER.test(json) ? firstNumber(parseExact(json, 'numbers'), each => typeof each !== 'number') : undefined
 }
 
-/** Text of the first number in a value that no double stands for, being too large or too small; undefined if there is none. */
+/** Text of the first number in a value that is too large or too small for a double; undefined if there is none. */
 export const beyondDoubles = (value: unknown): string | undefined =>
   firstNumber(value, each => !Number.isFinite(rounded(each)))
 
@@ -103,14 +103,14 @@ const LONG_INTEGER = /^-?\d{16,40}$/
 /** Matches every text with a number that may have more digits than a double, or be too small for one. */
 const LONG_NUMBER = /\d(?:\.?\d){15}|[eE]-\d{3}/
 /**
- * Matches every text with a number that is not what its double says: one that becomes zero or infinite has an exponent of three
- * digits or a fraction that begins with zeros, one that becomes an integer a fraction of zeros or nines, or many digits before
- * its point or exponent. Repetitions are written out, which V8 searches several times as fast as `\d{4}`.
+ * Matches every text with a number that its double misrepresents: one that becomes zero or infinite has an exponent of three digits or a
+ * fraction that begins with zeros; one that becomes an integer has a fraction of zeros or nines, or many digits before its point or
+ * exponent. Repetitions are written out, because V8 searches them several times as fast as `\d{4}`.
  */
 const MISREAD =
   /\d(?:[eE][+-]?\d\d\d+(?:[\s,\]}]|$)|\.0000|\.9999|\d\d\d\d(?:\.(?<=\d{12}.)|[eE](?<=[\d.]{16}.)(?<!\D\d\.\d+.(?=-))))/
 const NOT_ZERO = /^[^eE]*[1-9]/
-/** Doubles from here on are too large for every type of integers. */
+/** Smallest double that is too large for every integer type. */
 const INTEGERS = 2 ** 64
 /** Maximum characters of a number that is compared with its double; longer ones have digits that no double has. */
 const MAX_COMPARED = 100
@@ -162,7 +162,7 @@ function keptText(number: string, fractions: boolean): string | undefined {
   return number.length > MAX_COMPARED || significant(number) !== significant(String(double)) ? number : undefined
 }
 
-/** Digits of a number that is an integer, however it is written; undefined if it is none. */
+/** Digits of a number that is an integer in any notation; undefined if it is not an integer. */
 function integerOf(number: string): string | undefined {
   const [digits, power] = significant(number).split('e') as [string, string?]
   if (power === undefined) return '0'

@@ -19,8 +19,8 @@ const BRACE_OPEN = 0x7b
 const BRACE_CLOSE = 0x7d
 
 /**
- * Checks the bounds of a JSON text in one pass over its bytes, before anything is parsed: parsing nested arrays takes a hundred
- * times their length in memory, and depth takes recursion. Text that is not JSON may pass; the parser refuses it afterwards.
+ * Checks the bounds of a JSON text in one pass over its bytes, before anything is parsed: parsing nested arrays takes a hundred times their
+ * length in memory, and deep nesting causes deep recursion. Text that is not JSON may pass; the parser refuses it afterwards.
  * @throws {EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES} both 400, with the bound
  */
 export function checkJsonBounds(json: Uint8Array, bounds: JsonBounds): void {

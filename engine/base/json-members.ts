@@ -3,7 +3,7 @@ import { stringifyExact } from './exact-json.ts'
 import { parseJsonBody } from './json-body.ts'
 import type { JsonBounds } from './json-bounds.ts'
 
-/** Names and values of an object. A text is the value itself, everything else its JSON. */
+/** Names and values of an object. A string is given as it is, any other value as JSON. */
 export type JsonMembers = readonly (readonly [name: string, value: string])[]
 
 /**

@@ -1,25 +1,25 @@
 import { inspect } from 'node:util'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
-/** Stands in logs and messages for what is not shown. */
+/** Replaces hidden text in logs and messages. */
 export const HIDDEN = '(hidden)'
 
 /** Minimum length of a secret, in UTF-16 code units: shorter ones are parts of usual words and numbers. */
 const MIN_LENGTH = 6
 /** Maximum number of lines of a secret that are hidden one by one. */
 const MAX_LINES = 100
-/** `util.inspect` shows no more of a text. */
+/** Maximum number of characters of a string that `util.inspect` shows. */
 const INSPECTED_LENGTH = 10_000
 /** A text that is cut is searched up to this multiple of its length. */
 const SEARCHED = 16
 
-/** A text that is not shown, and what it is inside of a JSON text. */
+/** A text to be hidden, and its form inside JSON strings. */
 interface Form {
   readonly text: string
   readonly inJson: string
 }
 
-/** Every thread begins with the secrets of the one that has started it. */
+/** Every thread begins with the secrets of the thread that started it. */
 const KEY = 'tesser: known secrets'
 
 /** Adds texts that this file hides from now on, in this thread and in those that it starts. */
@@ -67,7 +67,10 @@ export function withoutKnownSecrets(text: string): string {
   return result + text.slice(shownTo)
 }
 
-/** The same for a line of JSON, which stays JSON: texts, names, and numbers that are a secret as a whole. */
+/**
+ * Like `withoutKnownSecrets`, for a line of JSON, which stays JSON: hides secrets in strings and names, and numbers that are a secret as a
+ * whole.
+ */
 export function lineWithoutKnownSecrets(line: string): string {
   if (!formsNow().some(({ inJson }) => line.includes(inJson))) return line
   return `${JSON.stringify(copyWithoutKnownSecrets(JSON.parse(line)))}\n`
@@ -83,7 +86,7 @@ function copyWithoutKnownSecrets(value: unknown): unknown {
   )
 }
 
-/** The first characters of a text without known secrets: cut after they are replaced, so that no part of one is left. */
+/** The first characters of a text without known secrets. It is cut after secrets are replaced, so that no part of a secret is left. */
 export function cutText(text: string, maxLength: number, mark = '…'): string {
   const safeText = withoutKnownSecrets(text.slice(0, SEARCHED * maxLength))
   return text.length > maxLength ? `${safeText.slice(0, maxLength)}${mark}` : safeText
@@ -106,7 +109,7 @@ function escapesOf(text: string): string[] {
   return [text, inJson(text), inJson(inJson(text)), inspected, inJson(inspected)]
 }
 
-/** Drivers name the password of an address apart from it. */
+/** Password in an address, which drivers also show separately. */
 function passwordIn(value: string): string[] {
   if (!URL.canParse(value)) return []
   const { password } = new URL(value)
@@ -117,7 +120,9 @@ function passwordIn(value: string): string[] {
   }
 }
 
-/** The characters that depend on the value alone, for each place that it may have among the bytes around it, as in `Basic` headers. */
+/**
+ * Base64 characters that depend only on the value, for each alignment that it may have among the bytes around it, as in `Basic` headers.
+ */
 function inBase64(text: string): string[] {
   const bytes = Buffer.from(text)
   return [0, 1, 2].flatMap(before => {

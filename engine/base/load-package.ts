@@ -7,7 +7,7 @@ const VERSIONS = { pg: 'pg@8', mysql2: 'mysql2@3', libsql: 'libsql@0.5' } as con
 
 export type OptionalPackage = keyof typeof VERSIONS
 
-/** A package that is not installed: a sentence with the command that installs it. */
+/** Error for a package that is not installed: a sentence with the command that installs it. */
 export class PackageMissing extends Error {
   override readonly name = 'PackageMissing'
 }

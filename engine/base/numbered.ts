@@ -4,9 +4,9 @@ interface Entry<T> {
 }
 
 /**
- * Values by whole numbers, such as the calls that are open. A `Map` would do, but while entries come and go, V8 gives up one table of it
- * after the other, and each keeps what was in it alive until the next full collection of garbage. This table stays: a hash table with
- * linear probing, at most half full.
+ * Values by whole numbers, such as the open calls. In a `Map`, V8 would replace the table again and again while entries come and go, and
+ * each old table would keep its contents alive until the next full garbage collection. This table is kept: a hash table with linear
+ * probing, at most half full.
  */
 export class Numbered<T> {
   private entries: (Entry<T> | undefined)[] = emptyEntries(MIN_LENGTH)
@@ -16,7 +16,7 @@ export class Numbered<T> {
     return this.count
   }
 
-  /** @param id one that has no value */
+  /** @param id a number that has no value yet */
   set(id: number, value: T): void {
     if (2 * ++this.count > this.entries.length) {
       const { entries } = this
@@ -64,7 +64,7 @@ export class Numbered<T> {
     this.entries[this.placeOf(entry.id)] = entry
   }
 
-  /** Place of a number, or the free one where it would be. */
+  /** Place of a number, or the free place where it would be stored. */
   private placeOf(id: number): number {
     const { entries } = this
     // Fibonacci hashing: numbers in a row are apart.
@@ -78,6 +78,6 @@ export class Numbered<T> {
   }
 }
 
-/** A power of two, like all lengths. */
+/** Minimum length; a power of two, like all lengths. */
 const MIN_LENGTH = 64
 const emptyEntries = (length: number): undefined[] => Array.from({ length }, () => undefined)

@@ -2,7 +2,7 @@
 export interface MigrationStep {
   dataClass: string
   what: 'check' | 'rewrite' | 'index' | 'catchUp' | 'calculate'
-  /** Rows. */
+  /** Number of rows done. */
   done: number
   total: number
 }

@@ -1,7 +1,7 @@
-/** A value that is available at once when it was cheap, else as soon as a pool thread has made it. */
+/** A value that is available immediately if it was cheap, otherwise as soon as a pool thread has computed it. */
 export type Promised<T> = T | Promise<T>
 
-/** Copies bytes, so that they stay valid across an `await`; anything else does so anyway. */
+/** Copies bytes, so that they stay valid across an `await`; other values stay valid anyway. */
 export const copyBytes = <Other>(bytes: Promised<Uint8Array | Other>): Promised<Uint8Array | Other> =>
   bytes instanceof Uint8Array ? bytes.slice() : bytes
 

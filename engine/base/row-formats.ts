@@ -1,4 +1,6 @@
-/** Formats of files of rows, by name. In `base`, because the options of commands list them without loading what reads the files. */
+/**
+ * Formats of files of rows, by name. In `base`, because the options of commands list them without loading the code that reads the files.
+ */
 
 /** Formats of texts. */
 export const FORMATS = ['json', 'ndjson', 'csv'] as const

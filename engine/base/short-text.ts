@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 
-/** Longer bytes stay bytes: a thread would have to convert them to text. */
+/** Maximum number of bytes that are sent as text; a thread would have to convert longer ones. */
 const MAX_TEXT_BYTES = 2048
 
 /** Bytes for a message between threads: short ASCII is sent as text, because a message with a buffer costs twice as much. */

@@ -5,8 +5,7 @@ import { dirname, resolve } from 'node:path'
 const OF_FOLDER: readonly (string | undefined)[] = ['mkdir', 'rename', 'rmdir', 'unlink', 'link', 'symlink']
 
 /**
- * Message of a system error. One about permissions names the missing permission and the file or folder, which the system does
- * not.
+ * Message of a system error. For missing permissions, it names the permission and the file or folder, which the system's message does not.
  */
 export function describeSystemError(error: unknown): string {
   const { code, path, syscall, message } = error as NodeJS.ErrnoException
@@ -35,7 +34,7 @@ function foldersAbove(path: string): string[] {
   return folder === path ? [] : [...foldersAbove(folder), folder]
 }
 
-/** Named by its number: a user of a container may have no name. */
+/** The user, named by number, because a user of a container may have no name. */
 const USER = process.getuid ? `the user ${process.getuid()}` : 'the user of this process'
 
 function may(path: string, mode: number): boolean {

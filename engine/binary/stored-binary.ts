@@ -13,6 +13,6 @@ export interface StoredBinary {
   readonly id: string
   /** Text that is unique to this version of the entity. */
   readonly version: string
-  /** Reads bytes that are in a database; resolves to undefined when the value has been replaced. Undefined for those of the store. */
+  /** Reads bytes that are in a database; resolves to undefined when the value has been replaced. Undefined for bytes in the store. */
   readonly read?: (start: number, end: number) => Promise<Uint8Array | undefined>
 }

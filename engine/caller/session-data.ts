@@ -41,7 +41,7 @@ export const lockHolder = ({ id: owner, client: info, isOfToken }: SessionData):
 /** Changes of a session by plugin code. */
 export interface SessionChanges {
   granted?: Granted & { readonly userName?: string }
-  /** The session has locks, so it must be kept until its end, which frees them. */
+  /** Set if the session has locks: it must be kept until its end, which frees them. */
   hasLocks?: true
   /** Top-level entries of the storage; undefined: removed. */
   storage?: Record<string, unknown>

@@ -14,7 +14,7 @@ export interface CalculatedDeclaration extends ParameterOptions {
   readonly exposed: boolean
   readonly settable: boolean
   readonly unrestricted?: boolean | undefined
-  /** Changes with the code. */
+  /** Fingerprint that changes with the code. */
   readonly fingerprint: string
 }
 

@@ -22,7 +22,7 @@ interface AttributeBase {
   readonly scope: Scope
   /** Position in the table, from 1; stays when the model changes. `fieldPos` of the catalog. */
   readonly position: number
-  /** For people and programs that read the catalog. */
+  /** Description for people and programs that read the catalog. */
   readonly description: string | undefined
   /** Free-form, passed on in the catalog. */
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
@@ -33,7 +33,7 @@ export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly type: StorageType
   /** Also true for the primary key, unique attributes and foreign keys. */
   readonly indexed: boolean
-  /** By folded text. Also true for the primary key. */
+  /** True if values are unique, by folded text. Also true for the primary key. */
   readonly unique: boolean
   readonly mandatory: boolean
   readonly readOnly: boolean
@@ -48,18 +48,18 @@ export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly default: Value | undefined
   readonly defaultFormat: { readonly format: string } | undefined
   readonly multiLine: boolean
-  /** Only for objects: declarations of properties by path (`address.city`). */
+  /** Set only for objects: declarations of properties by path (`address.city`). */
   readonly properties: ReadonlyMap<string, DeclaredProperty>
-  /** Only for a column over a property, which is not among the attributes of its dataclass and has no slot in rows. */
+  /** Set only for a column over a property, which is not among the attributes of its dataclass and has no slot in rows. */
   readonly source: PropertySource | undefined
   /**
-   * Only for the index of attributes that are unique together, which is not among the attributes of its dataclass and has no
-   * slot in rows: those attributes, at least two.
+   * Set only for the index of attributes that are unique together: those attributes, at least two. The index is not among the attributes of
+   * its dataclass and has no slot in rows.
    */
   readonly together: readonly StorageAttribute[] | undefined
-  /** Only for a member of the head of rows, which is not among the attributes of its dataclass and has no slot in rows. */
+  /** Set only for a member of the head of rows, which is not among the attributes of its dataclass and has no slot in rows. */
   readonly head: HeadMember | undefined
-  /** Only for vectors. */
+  /** Set only for vectors. */
   readonly vector: VectorOptions | undefined
   /** Set for a stored calculated attribute: code computes its value at each save; otherwise it is like any other attribute. */
   readonly calculation: Calculation | undefined
@@ -175,18 +175,18 @@ export type Attribute =
 /** True if values are bytes, to which a row only links. */
 export const isBinary = (type: StorageType): type is 'image' | 'blob' => type === 'image' || type === 'blob'
 
-/** Attribute with bytes of its own in a stored row: everything that depends on this entity's version alone. */
+/** Attribute with its own bytes in a stored row: everything that depends only on this version of the entity. */
 export type RowAttribute = StorageAttribute | RelationAttribute
 
 export const isRowAttribute = (attribute: Attribute): attribute is RowAttribute =>
   attribute.kind === 'storage' || attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
 
-/** True for texts of a database, which may differ and have one fold. A UUID has one spelling. */
+/** True for texts of a database, which may differ even if their folds are equal. A UUID has only one spelling. */
 export const isExactText = (attribute: Attribute): attribute is StorageAttribute =>
   attribute.kind === 'storage' && attribute.type === 'string' && attribute.dataClass.place.exactTexts
 
 /**
- * True if rows hold the row ids of related entities: both ends of the relation are in the store. Otherwise the foreign key leads to them.
+ * True if rows hold the row ids of related entities: both ends of the relation are in the store. Otherwise the foreign key identifies them.
  */
 export const isByRow = ({ dataClass, target }: RelationAttribute): boolean =>
   dataClass.place.isStore && target.place.isStore

@@ -26,7 +26,7 @@ import { nameTogether } from './unique-together.ts'
 import type { Value } from './value.ts'
 import { IN_DATABASE, IN_OWNED_TABLE, IN_STORE, type Place } from './place.ts'
 
-/** Columns of a table that the server makes. No attribute has such a name. */
+/** Columns of a table that the server creates. No attribute has such a name. */
 const OWN_STAMP = '__stamp'
 const OWN_TIMESTAMP = '__timestamp'
 
@@ -215,7 +215,7 @@ function remoteStorage({ dataClass, model }: Draft): RemoteStorage | undefined {
   }
 }
 
-/** Names that the model does not choose need no rename. */
+/** Former names of a table and its columns. Names set by `table` or `column` do not change with the model, so they need no rename. */
 function formerNames({ storage, formerName, attributes }: DataClassModel): OwnedStorage {
   const formerColumns = new Map<string, string>()
   for (const [name, { formerName, ...attribute }] of Object.entries(attributes)) {

@@ -12,7 +12,7 @@ export interface DataClass {
   readonly tableNumber: number
   readonly scope: Scope
   readonly defaultTopSize: number | undefined
-  /** For people and programs that read the catalog. */
+  /** Description for people and programs that read the catalog. */
   readonly description: string | undefined
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
   readonly key: StorageAttribute
@@ -41,9 +41,9 @@ export interface RemoteStorage {
   /** Column of `__TIMESTAMP`. */
   readonly timestamp: string | undefined
   readonly readOnly: boolean
-  /** Columns of each storage attribute: several for a key that is made of them. */
+  /** Columns of each storage attribute: several for a composite key. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly string[]>
-  /** Set if the server makes the table. */
+  /** Set if the server creates the table. */
   readonly ownedStorage: OwnedStorage | undefined
 }
 
@@ -57,11 +57,11 @@ export function isKeyPart(attribute: StorageAttribute): boolean {
 /** Names in an earlier model, so that a rename keeps the rows. */
 export interface OwnedStorage {
   readonly formerTable: string | undefined
-  /** By column. */
+  /** Former names by column. */
   readonly formerColumns: ReadonlyMap<string, string>
 }
 
-/** Names of connections with tables that the server makes. */
+/** Names of connections with tables that the server creates. */
 export const ownedConnections = ({ dataClasses }: Catalog): ReadonlySet<string> =>
   new Set(dataClasses.flatMap(({ remote }) => (remote?.ownedStorage ? [remote.connection] : [])))
 

@@ -158,7 +158,7 @@ function shownPath({ dataClass, path }: AliasAttribute, view: View): string | un
   return path.join('.')
 }
 
-/** Type of an alias of a relation: a collection as soon as one relation on the way leads to many. */
+/** Type of an alias of a relation: a collection if any relation on the path leads to many entities. */
 const selectionOrEntity = ({ relations }: AliasAttribute, target: RelationAttribute): string =>
   [...relations, target].some(({ kind }) => kind === 'relatedEntities')
     ? target.target.collectionName
@@ -169,7 +169,7 @@ function catalogType(attribute: ValueAttribute): { type: string } {
   return { type: catalogName(attribute), ...catalogOptions?.(attribute) }
 }
 
-/** A calculated attribute is read-only, unless its code takes values. */
+/** A calculated attribute is read-only, unless its code accepts values. */
 const isReadOnly = (attribute: ValueAttribute): true | undefined =>
   attribute.calculation?.settable ? undefined : attribute.kind === 'calculated' || attribute.readOnly || undefined
 

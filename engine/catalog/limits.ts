@@ -8,7 +8,7 @@ import type { ScalarType } from './value-type.ts'
 
 export type Limit = 'minValue' | 'maxValue' | 'minLength' | 'maxLength' | 'pattern'
 
-/** An attribute as far as it limits its values. */
+/** The members of an attribute that limit its values. */
 type Limited = Pick<StorageAttribute, 'type' | 'simpleDate' | 'scale' | 'asText' | Limit>
 
 /** Limits of the model that a value exceeds. */

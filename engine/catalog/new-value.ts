@@ -1,7 +1,7 @@
 import type { StorageAttribute } from './attribute.ts'
 import { TYPES } from './types/registry.ts'
 
-/** True if a new entity gets a value without one that is sent. */
+/** True if a new entity receives a value even if none is sent. */
 export const isFilled = (attribute: StorageAttribute): boolean =>
   attribute.autoFill !== undefined || attribute.default !== undefined
 

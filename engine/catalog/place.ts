@@ -1,4 +1,4 @@
-/** Differences between the places where entities can be, for all that must not ask which place it is. */
+/** Properties in which the places of entities differ, for code that must not depend on a particular place. */
 export interface Place {
   /** True for this store: its rows, indexes and commit log. */
   readonly isStore: boolean
@@ -8,9 +8,9 @@ export interface Place {
   readonly exactUniques: boolean
   /** True if an object attribute may have any JSON as its value, not only objects and arrays. */
   readonly anyJson: boolean
-  /** True if it may have values that do not fit their attribute, and are read as null. */
+  /** True if the place may have values that do not fit their attribute, and are read as null. */
   readonly unfitValues: boolean
-  /** True if the refusal of a new entity with several problems tells whether its key exists. */
+  /** True if the refusal of a new entity with several problems reveals whether its key exists. */
   readonly tellsKeys: boolean
   /** True if other servers have the same entities. */
   readonly isShared: boolean
@@ -26,7 +26,7 @@ export const IN_STORE: Place = {
   isShared: false,
 }
 
-/** In a table that exists already. */
+/** Place of entities in an existing table. */
 export const IN_DATABASE: Place = {
   isStore: false,
   exactTexts: true,
@@ -37,5 +37,5 @@ export const IN_DATABASE: Place = {
   isShared: true,
 }
 
-/** In a table that the server makes. */
+/** Place of entities in a table that the server creates. */
 export const IN_OWNED_TABLE: Place = { ...IN_DATABASE, exactUniques: false }

@@ -23,7 +23,7 @@ export function shapeProblems(schema: TSchema, value: unknown, path: string): st
   return validate(value) ? [] : (validate.errors ?? []).map(error => sentence(error, path))
 }
 
-/** False if the value is wrong, or perhaps if it has parts that JSON has not, such as `undefined`: Ajv decides then. */
+/** False if the value is wrong. May also be false if it has parts that JSON does not have, such as `undefined`; Ajv then decides. */
 export function hasShape(schema: TSchema, value: unknown): boolean {
   let interpreter = interpreters.get(schema)
   if (!interpreter) {

@@ -72,7 +72,7 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
   return { nextTableNumber, dataClasses }
 }
 
-/** Names of all that has a position, each with its name in an earlier model. */
+/** Names of everything that has a position, each with its name in an earlier model. */
 function numberedNames({ attributes, unique = [] }: DataClassModel): [name: string, former: string][] {
   const attributeNames = Object.entries(attributes).map(([name, attribute]) => {
     return [name, formerName(attribute, attributes) ?? name, attribute] as const

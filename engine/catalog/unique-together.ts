@@ -3,18 +3,24 @@ import type { StorageAttribute } from './attribute.ts'
 import type { Value } from './value.ts'
 
 /**
- * Attributes that are unique together have an index whose values are texts, each made of the values of all of them. For the code
- * that keeps indexes it is one more unique attribute; the catalog and rows do not contain it.
+ * Attributes that are unique together have an index whose values are strings, each composed of the values of all these attributes. The code
+ * that maintains indexes treats it as one more unique attribute; the catalog and rows do not contain it.
  */
 
-/** Name of such an index, in messages and among the numbers of the store. No attribute has such a name. */
+/**
+ * Name of the index of attributes that are unique together, in messages and among the numbers of the store. No attribute can have this
+ * name.
+ */
 export const nameTogether = (names: readonly string[]): string => names.join(' + ')
 
 /** True if an attribute is unique, alone or together with others. */
 export const isUnique = (attribute: StorageAttribute): boolean =>
   attribute.unique || attribute.dataClass.uniqueTogether.some(({ together }) => together!.includes(attribute))
 
-/** Text that is equal for two entities if and only if all values are; null if one of them is, since nulls are never equal. */
+/**
+ * String that is equal for two entities if and only if the values of all members are equal; null if one of the values is null, since nulls
+ * are never equal.
+ */
 export function commonValue(
   members: readonly StorageAttribute[],
   read: (member: StorageAttribute) => Value,
@@ -30,10 +36,10 @@ export function commonValue(
 }
 
 /**
- * The value of such an index after a change.
+ * Value of the index of attributes that are unique together after a change.
  * @param changes the values that the change sets
  * @param before the values that the row has
- * @returns undefined if the change sets none of its attributes
+ * @returns undefined if the change sets none of the attributes
  */
 export function commonValueAfter(
   members: readonly StorageAttribute[],

@@ -4,8 +4,8 @@ export const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float', 'decimal'] as 
 /** A single value that compares, sorts and can be indexed. */
 export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
 /**
- * Types of properties inside objects, which hold what JSON does: texts as they are written, and numbers that are doubles. Dates, UUIDs and
- * long integers would have to be converted in each save of an object, and an attribute of the dataclass has them already.
+ * Types of properties inside objects, which hold what JSON can hold: strings as they are written, and numbers as doubles. Dates, UUIDs and
+ * long integers would have to be converted in each save of an object; attributes of the dataclass support them.
  */
 export const PROPERTY_TYPES = ['bool', 'byte', 'word', 'long', 'number', 'float', 'duration', 'string'] as const
 export type PropertyType = (typeof PROPERTY_TYPES)[number]

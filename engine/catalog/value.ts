@@ -29,7 +29,7 @@ export class BinaryValue {
     readonly content: Uint8Array | BinaryFile,
   ) {}
 
-  /** All bytes, read from the file if necessary: not for the kernel thread. */
+  /** All bytes, read from the file if necessary. Not to be used in the kernel thread. */
   get bytes(): Uint8Array {
     return this.content instanceof Uint8Array ? this.content : this.content.read()
   }
@@ -45,7 +45,7 @@ export interface BinaryFile {
   readonly id: string
   /** In bytes. */
   readonly size: number
-  /** Digests of its pieces, see `binary-digest.ts`; undefined when an older version wrote it. */
+  /** Digests of the file's pieces, see `binary-digest.ts`; undefined if an older version wrote the file. */
   readonly digests: Uint8Array | undefined
   /** @throws {Error} if the file is missing, or differs from what was written */
   read(): Uint8Array

@@ -112,8 +112,8 @@ export class View {
   }
 
   /**
-   * A relation requires that its target and its foreign key are readable, since it shows the value of the key. An alias can be
-   * read whatever it stands for, but a relation at its end is a link and requires a readable target.
+   * True if an attribute can be read. A relation requires that its target and its foreign key are readable, since it shows the value of the
+   * key. An alias can be read whatever its target is, but an alias that ends in a relation is a link and requires a readable target.
    */
   private isReadable(attribute: Attribute): boolean {
     const allows = (other: Attribute): boolean => this.allows('read', other.dataClass, other)

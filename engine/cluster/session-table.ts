@@ -14,12 +14,12 @@ export interface SharedSession {
 
 /** A session as it is written. */
 interface SessionContent extends Pick<SharedSession, 'handle' | 'record' | 'expires'> {
-  /** Name of the group with which it is counted. */
+  /** Name of the group against whose maximum the session counts. */
   readonly owner: string
   readonly isGuest: boolean
 }
 
-/** A secret that stands for a session: a further id, or a one-time token. Stored under its hash. */
+/** A secret that identifies a session: a further id, or a one-time token. Stored under its hash. */
 interface SessionSecret {
   readonly kind: 'alias' | 'token'
   readonly hash: string
@@ -27,7 +27,7 @@ interface SessionSecret {
 }
 
 const COLUMNS = 's.handle, s.version, s.record, s.expires'
-/** Number of rows of a statement that removes or lists. */
+/** Maximum number of rows that one statement removes or lists. */
 const SLICE = 1_000
 
 /** Sessions of all servers. */
@@ -49,7 +49,7 @@ export class SessionTable {
   /**
    * Adds a session.
    * @param most maximum number of sessions of its owner
-   * @returns handles of the oldest, which have ended for it; undefined if there is one with this handle
+   * @returns handles of the oldest sessions, which were ended to make room; undefined if a session with this handle exists
    */
   async add(
     session: SessionContent,
@@ -78,7 +78,7 @@ export class SessionTable {
   }
 
   /**
-   * Changes a session that has a version.
+   * Changes a session if it still has the given version.
    * @returns false if it has another version, or has ended
    */
   async change(session: SessionContent, version: number, secrets: readonly SessionSecret[]): Promise<boolean> {
@@ -114,7 +114,7 @@ export class SessionTable {
     await this.database.query('DELETE FROM tesser.session WHERE handle = $1', handle)
   }
 
-  /** Uses up a one-time token. @returns its session */
+  /** Redeems a one-time token. @returns its session */
   async redeem(hash: string, now: number): Promise<SharedSession | undefined> {
     const [cells] = await this.database.query(
       `WITH used AS (DELETE FROM tesser.session_secret WHERE hash = $1 AND kind = 'token' AND expires > $2::bigint RETURNING session)
@@ -125,7 +125,7 @@ export class SessionTable {
     return cells && sessionOf(cells)
   }
 
-  /** Sessions in the order of their handles. @param after leaves out those up to this one */
+  /** Sessions in the order of their handles. @param after skips sessions up to and including this handle */
   async list(after: string, limit = SLICE): Promise<SharedSession[]> {
     const rows = await this.database.query(
       `SELECT ${COLUMNS} FROM tesser.session s WHERE s.handle > $1 ORDER BY s.handle LIMIT $2::int`,
@@ -135,7 +135,7 @@ export class SessionTable {
     return rows.map(sessionOf)
   }
 
-  /** Handles, among some, that have no session. */
+  /** Handles among the given ones that have no session. */
   async findMissing(handles: readonly string[]): Promise<string[]> {
     const rows = await this.database.query(
       `SELECT h FROM json_array_elements_text($1::json) h WHERE NOT EXISTS (SELECT FROM tesser.session s WHERE s.handle = h)`,
@@ -152,7 +152,7 @@ export class SessionTable {
   }
 
   /**
-   * Removes a slice of what has expired, and of the guests beyond a number, unless another server is at it.
+   * Removes a slice of the expired sessions and secrets, and of the guest sessions above a maximum, unless another server is doing so.
    * @returns handles of sessions that have ended
    */
   async sweep(now: number, maxGuests: number): Promise<string[]> {
@@ -179,7 +179,7 @@ export class SessionTable {
     return (endedRows ?? []).map(([handle]) => handle!)
   }
 
-  /** A secret of all servers; the first that asks makes it. */
+  /** A secret that all servers share; the first server that asks for it creates it. */
   async secret(name: string, proposed: string): Promise<string> {
     await this.database.query(
       'INSERT INTO tesser.setting VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
@@ -191,7 +191,7 @@ export class SessionTable {
   }
 }
 
-/** Adds a secret; the oldest of its kind beyond a number are dropped. */
+/** Adds a secret, and drops the oldest secrets of the same kind above the maximum. */
 const secretStatement = (session: string, { kind, hash, expires }: SessionSecret) => ({
   text: `WITH added AS (
       INSERT INTO tesser.session_secret (hash, kind, session, expires) VALUES ($1, $2, $3, $4::bigint)
@@ -200,7 +200,7 @@ const secretStatement = (session: string, { kind, hash, expires }: SessionSecret
   values: [hash, kind, session, String(expires), String(MAX_SECRETS[kind] - 1)],
 })
 
-/** Removes locks that have expired, and those of sessions that are gone: the server that has ended one may not have come to that. */
+/** Removes expired locks, and locks of sessions that no longer exist: the server that ended a session may not have removed its locks. */
 const LEFT_LOCKS = `DELETE FROM tesser.entity_lock l WHERE expires <= clock_timestamp()
   OR (expires = 'infinity' AND made_at < clock_timestamp() - interval '1 minute'
     AND NOT EXISTS (SELECT FROM tesser.session s WHERE s.handle = l.owner))`

@@ -10,14 +10,14 @@ const inflated = promisify(inflateRaw)
 export interface SetRow {
   readonly id: string
   readonly dataClass: string
-  /** The set has no members; only its saved query is kept. */
+  /** True if the set has no members and only its saved query is kept. */
   readonly hasEnded: boolean
   readonly timeoutSeconds: number
   readonly expires: number
   /** JSON. */
   readonly queryJson: string | undefined
   readonly creator: string | undefined
-  /** Network of the guest who made it, and the bytes that it counts. */
+  /** Network of the guest who created the set, and the bytes that count against its bounds. */
   readonly network: string | undefined
   readonly bytes: number
   readonly size: number
@@ -29,7 +29,7 @@ export interface FoundSet extends SetRow {
   /** Counts changes of its members. */
   readonly version: number
   readonly madeAt: number
-  /** Undefined: they are those of the version that the caller knows. */
+  /** Undefined if the caller already has the members of this version. */
   readonly members: Uint8Array | undefined
 }
 
@@ -44,7 +44,7 @@ interface PutLimits {
 const COLUMNS =
   'id, data_class, has_ended, timeout_seconds, expires, saved, creator, network, bytes, size, is_ordered, version, (extract(epoch FROM made_at) * 1000)::bigint'
 const MAX_MEMBER_BYTES = 2 ** 28
-/** Number of rows of a statement that removes. */
+/** Maximum number of rows that one statement removes. */
 const SLICE = 500
 
 /** Entity sets of all servers. Members are compressed. */
@@ -64,8 +64,8 @@ export class SetTable {
   }
 
   /**
-   * Adds a set, or replaces one with the same id. The oldest sets of its network end when they take too much.
-   * @returns its version; undefined: its creator has too many sets
+   * Adds a set, or replaces one with the same id. The oldest sets of its network end when the network exceeds its maximum.
+   * @returns its version; undefined if its creator has too many sets
    */
   async put(set: SetRow, members: Uint8Array, { now, most, networkBytes }: PutLimits): Promise<number | undefined> {
     const { id, dataClass, timeoutSeconds, expires, queryJson, creator, network, bytes, size, isOrdered } = set
@@ -100,7 +100,7 @@ export class SetTable {
     return cells && Number(cells[0])
   }
 
-  /** Starts the life of a set again. */
+  /** Restarts the lifetime of a set. */
   async use(id: string, expires: number, timeoutSeconds: number): Promise<void> {
     await this.database.query(
       'UPDATE tesser.entity_set SET expires = $2::bigint, timeout_seconds = $3::bigint WHERE id = $1 AND NOT has_ended',
@@ -134,7 +134,7 @@ export class SetTable {
     })
   }
 
-  /** Number of live sets, and the first of them. */
+  /** Number of live sets, and the first `limit` of them. */
   async list(limit: number, now: number): Promise<{ count: number; sets: SetRow[] }> {
     const clause = 'FROM tesser.entity_set WHERE NOT has_ended AND expires > $1::bigint'
     const [[count] = []] = await this.database.query(`SELECT count(*) ${clause}`, String(now))
@@ -147,8 +147,8 @@ export class SetTable {
   }
 
   /**
-   * Removes a slice of what has expired, and the sets of guests beyond a number of bytes, unless another server is at it.
-   * @returns true if more may have expired
+   * Removes a slice of the expired sets, and of the guests' sets above a number of bytes, unless another server is doing so.
+   * @returns true if more sets may have expired
    */
   async sweep(now: number, savedMs: number, guestBytes: number): Promise<boolean> {
     const slice = (condition: string): string =>
@@ -177,13 +177,13 @@ export class SetTable {
 
 const ENDED = "has_ended = true, members = '', size = 0, bytes = 2048 + octet_length(saved)"
 
-/** Removes the oldest sets that take more than a number of bytes together. */
+/** SQL that removes the oldest sets, which exceed a total number of bytes. */
 const excessOf = (condition: string, bytes: string): string =>
   `DELETE FROM tesser.entity_set WHERE id IN (
     SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY made_at DESC, id) AS taken FROM tesser.entity_set WHERE ${condition}) s
     WHERE taken > ${bytes}::bigint)`
 
-/** Members in memory that all threads share. */
+/** Unpacks members into memory that all threads share. */
 async function unpack(packed: string): Promise<Uint8Array> {
   const bytes = await inflated(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_MEMBER_BYTES })
   const members = new Uint8Array(new SharedArrayBuffer(bytes.length))

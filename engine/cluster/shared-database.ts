@@ -6,16 +6,18 @@ import type { Cells, Statement } from '../postgres/sql/statement.ts'
 import { SharedErrors } from './shared-errors.ts'
 import { FIND_SETTINGS, FIND_VERSION, MAKE_TABLES, SHARED_VERSION, SWEEP_LOCK } from './shared-schema.ts'
 
-/** Connections of one server, besides those for entities: a slow statement of theirs must not hold up each request of a session. */
+/**
+ * Connections of one server, separate from the connections for entities, where a slow statement would hold up every request of a session.
+ */
 const CONNECTIONS = 4
 /** Maximum time of a statement. */
 const STATEMENT_MS = 5_000
-/** Time after a failure in which nothing is asked, so that requests do not queue for a database that is away. */
+/** Time after a failure during which no query is sent, so that requests do not queue for an unavailable database. */
 const PAUSE_MS = 500
 
 type Run = (statement: Statement) => Promise<Cells[]>
 
-/** The database in which several servers keep what they share: the schema `tesser`, made on demand. */
+/** The database in which several servers keep their shared data: the schema `tesser`, created on demand. */
 export class SharedDatabase {
   private readonly database: Database
   private readonly never = new AbortController()
@@ -31,20 +33,20 @@ export class SharedDatabase {
     this.database = new Database(name, ownConnection, STATEMENT_MS, onNote)
   }
 
-  /** @throws {ProtocolError} 503 if the database is away */
+  /** @throws {ProtocolError} 503 if the database is unavailable */
   async query(text: string, ...values: (string | null)[]): Promise<Cells[]> {
     return this.attempt(() => this.database.query({ text, values }, this.limits()))
   }
 
   /**
-   * Runs statements in one transaction, which is undone if `work` throws.
-   * @throws {ProtocolError} 503 if the database is away
+   * Runs statements in one transaction, which is rolled back if `work` throws.
+   * @throws {ProtocolError} 503 if the database is unavailable
    */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
     return this.attempt(() => this.inTransaction(work))
   }
 
-  /** Runs work unless another server is at it. @returns undefined: another server is */
+  /** Runs work unless another server is running it. @returns undefined if another server is */
   async alone<T>(work: (run: Run) => Promise<T>): Promise<T | undefined> {
     return this.transaction(async run => {
       const [cells] = await run(statement(`SELECT pg_try_advisory_xact_lock(${SWEEP_LOCK})`))

@@ -1,8 +1,8 @@
 import { defineErrors } from '../base/errors.ts'
 
-/** Errors of what several servers share. */
+/** Errors of the data that several servers share. */
 export const SharedErrors = defineErrors('SHARED', {
-  /** The tables were made by a newer version of the server. */
+  /** The tables were created by a newer version of the server. */
   NEWER: {
     errCode: 1200,
     http: 503,

@@ -1,20 +1,20 @@
 import { MAKE_SCHEMA } from '../postgres/locks/lock-schema.ts'
 import type { Statement } from '../postgres/sql/statement.ts'
 
-/** Version of the tables below. A server refuses those of a newer one. */
+/** Version of the tables below. A server refuses tables of a newer version. */
 export const SHARED_VERSION = 1
 
 const statement = (text: string, ...values: string[]): Statement => ({ text, values })
 
-/** Number of the advisory lock of the server that removes what has expired. */
+/** Number of the advisory lock that a server holds while it removes expired entries. */
 export const SWEEP_LOCK = '128017076282739'
 
-/** Version of the tables; no row if there are none. */
+/** Version of the tables; returns no row if the tables do not exist. */
 export const FIND_SETTINGS = statement(`SELECT to_regclass('tesser.setting') IS NOT NULL`)
 export const FIND_VERSION = statement(`SELECT value FROM tesser.setting WHERE name = 'version'`)
 
 /**
- * Statements that make the tables, in one transaction. Times are milliseconds since 1970 by the clocks of the servers, as everywhere in
+ * Statements that create the tables, in one transaction. Times are milliseconds since 1970 by the clocks of the servers, as for all
  * sessions and sets.
  */
 export const MAKE_TABLES: readonly Statement[] = [

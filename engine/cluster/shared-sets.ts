@@ -31,19 +31,19 @@ interface Copy {
 
 /** Maximum number of sets of one session. */
 const MAX_SETS = 10_000
-/** Maximum bytes of the members of one set: 4 for each, or one bit for each key up to the largest, or the texts of the keys. */
+/** Maximum bytes of the members of one set: 4 for each member, or one bit for each key up to the largest, or the texts of the keys. */
 const MAX_BYTES = 2 ** 26
-/** Bytes that a set of a guest counts besides its members and its saved query. */
+/** Bytes that are counted for a guest's set besides its members and its saved query. */
 const GUEST_OVERHEAD_BYTES = 2048
 const OVERHEAD_BYTES = 1024
-/** A use is recorded when it extends the life of a set by more than this, or by more than a quarter of its timeout. */
+/** A use of a set is recorded when it extends its life by more than this, or by more than a quarter of its timeout. */
 const RECORDED_MS = 60_000
 const SWEEP_MS = 10_000
 /** An empty set: its form, and no members. */
 const NO_MEMBERS = encodeMembers(new Uint32Array(0))
 
 /**
- * Entity sets in a table of several servers. Every request reads the row of its set, because another server may have ended it; the
+ * Entity sets in a table that several servers share. Every request reads the row of its set, because another server may have ended it; the
  * members are read again only when they have changed.
  */
 export class SharedSets implements Contract {
@@ -167,7 +167,7 @@ export class SharedSets implements Contract {
     return tableNumber === undefined ? [] : [[id, tableNumber]]
   }
 
-  /** Table numbers are those of one server. */
+  /** Number of the table of a dataclass, which is valid only on this server. */
   private tableNumberOf(dataClass: string): number | undefined {
     return this.options.catalog.dataClassesByName.get(dataClass)?.tableNumber
   }

@@ -40,9 +40,7 @@ export class ColumnCache {
     return this.groups.size === 0
   }
 
-  /**
-   * @param together columns that the query reads too; they are built from the same rows while there is room
-   */
+  /** @param together other columns that the query reads; they are built from the same rows while there is room */
   segment(
     source: SegmentSource,
     attribute: ColumnAttribute,

@@ -56,7 +56,7 @@ export class Overlay implements Snapshot {
     this.tables.clear()
   }
 
-  /** Adds the bytes of a value; {@link Change} has only rows. */
+  /** Adds the bytes of a value, since {@link Change} contains only rows. */
   addBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
     this.binaries.push({ attribute, rowId, value, mark: this.mark })
   }
@@ -118,12 +118,12 @@ class OverlayTable implements TableSnapshot {
     return column
   }
 
-  /** Never 0: not all texts are in shared memory. */
+  /** At least 1, because not all texts are in shared memory. */
   rowsToDecode(attribute: ColumnAttribute, limit: number): number {
     return Math.max(1, this.base.rowsToDecode(attribute, limit))
   }
 
-  /** No index: columns give the same results. */
+  /** Always undefined: columns give the same results. */
   index(): SecondaryIndex | undefined {
     return undefined
   }

@@ -150,7 +150,7 @@ const OBJECT_BYTES_PER_JSON_BYTE = 5
 
 /** Maximum JSON text of an object that is kept parsed: some 1,000 names, beyond which V8 takes several times as long for each. */
 const MAX_OBJECT_BYTES = 8 * 1024
-/** Maximum JSON text of all objects of a segment, which are parsed in one go: 0.1 to 0.2 s. Only pool threads parse them all. */
+/** Maximum JSON text of all objects of a segment, which are parsed together: 0.1 to 0.2 s. Only pool threads parse them all. */
 const MAX_OBJECTS_BYTES = 16 * 2 ** 20
 
 function jsonSize(row: RowView, attribute: ColumnAttribute): number {

@@ -3,7 +3,10 @@ export interface Change {
   tableNumber: number
   rowId: number
   operation: number
-  /** The row after the change, if available. Not part of the change log. In a record of the log, that of a deletion as it was. */
+  /**
+   * The row after the change, if available. Not part of the change log. In a record of the commit log, a deletion has the row as it was
+   * before.
+   */
   row?: Uint8Array
 }
 

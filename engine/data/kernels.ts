@@ -3,8 +3,8 @@ import type { LeastSums, SketchQuestion } from '../vector/math/sketch.ts'
 import type { CodedQuestion } from '../vector/math/vector-codes.ts'
 
 /**
- * Loops over the segments of columns in shared memory, for one thread. The operand of a filter is in scratch memory: the filter
- * is valid until the next one is made or references are collected.
+ * Loops over the segments of columns in shared memory, for one thread. The operand of a filter is in scratch memory: the filter is valid
+ * until the next one is created or references are collected.
  */
 export interface SegmentKernels {
   readonly vectors: VectorKernels
@@ -69,7 +69,7 @@ export interface RowSlices {
 /** Bytes that are inserted between slices of rows. */
 export interface RowInserts {
   readonly bytes: Uint8Array
-  /** Start and end in `bytes` of each insert of each row, one after the other. */
+  /** Start and end in `bytes` of each insert, row by row. */
   readonly ranges: Uint32Array
 }
 
@@ -95,7 +95,8 @@ export interface VectorQuestion {
 }
 
 /**
- * @param pages addresses of at most {@link MAX_PAGES} segments @param rows at most {@link SEGMENT_ROWS} rows of all, or those of one
+ * @param pages addresses of at most {@link MAX_PAGES} segments @param rows at most {@link SEGMENT_ROWS} rows of all segments, or rows of
+ * one segment
  * @returns two numbers for each of the rows that has a vector: a view that is valid until the next call
  */
 export type VectorScorer = (pages: readonly number[], rows: Uint32Array) => Float32Array
@@ -108,12 +109,13 @@ export interface Scored {
 
 /**
  * Returns the rows whose score may reach the limit, as views that are valid until the next call.
- * @param pages addresses of at most {@link MAX_PAGES} segments @param rows at most {@link SEGMENT_ROWS} rows of all, or those of one
- * @returns rows of the second segment follow those of the first, numbered from {@link SEGMENT_ROWS} on
+ * @param pages addresses of at most {@link MAX_PAGES} segments @param rows at most {@link SEGMENT_ROWS} rows of all segments, or rows of
+ * one segment
+ * @returns rows of the second segment follow the rows of the first, numbered from {@link SEGMENT_ROWS} on
  */
 export type CodeScorer = (pages: readonly number[], rows: Uint32Array, limit: number) => Scored
 export const MAX_PAGES = 32
-/** Number of segments with room for the sums of all their rows. */
+/** Maximum number of segments for which the sums of all rows fit. */
 export const MAX_SUMMED_PAGES = 6
 
 /** Compares sketches. Returns views that are valid until the next call. */
@@ -124,8 +126,8 @@ export interface SketchScanner {
   near(page: number, rows: Uint32Array, least: LeastSums): Uint32Array
   /**
    * Row and sum, alternating, of each row whose whole sum is at least `least`.
-   * @param pages addresses of at most {@link MAX_SUMMED_PAGES} segments @param rows of all of them
-   * @returns rows of the second segment follow those of the first, numbered from {@link SEGMENT_ROWS} on
+   * @param pages addresses of at most {@link MAX_SUMMED_PAGES} segments @param rows rows of all these segments
+   * @returns rows of the second segment follow the rows of the first, numbered from {@link SEGMENT_ROWS} on
    */
   sums(pages: readonly number[], rows: Uint32Array, least: number): Uint32Array
   /** Bounds of the lengths of the vectors of a segment. */

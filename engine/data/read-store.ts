@@ -9,7 +9,7 @@ import type { ReadingOptions } from './store-options.ts'
 export interface ReadStoreOptions extends ReadingOptions {
   /** Names of dataclasses with restrict events: threads without plugin code do not read them. */
   restricted?: ReadonlySet<string>
-  /** Memory that the writer thread keeps for all readers; undefined if there is none. */
+  /** Memory that the writer thread maintains for all readers; undefined if not used. */
   memory?: WebAssembly.Memory | undefined
 }
 

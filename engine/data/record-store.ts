@@ -5,7 +5,7 @@ import type { StoredUploads } from './stored-uploads.ts'
 
 /** Counters of one dataclass, changed with every commit that needs them. */
 export interface TableState {
-  /** Row ids below it have been used and are never used again. */
+  /** Exclusive upper bound of the row ids that have been used; they are never used again. */
   nextRowId: number
   /** Rows that exist. */
   rowCount: number
@@ -24,11 +24,11 @@ export interface RecordChange {
 export type RowReader = (rowId: number) => Uint8Array | undefined
 
 /**
- * A store as one thread reads it without snapshots: state, changes, and the server's own data besides entities. Everything
- * read is as of one commit, the newest at the last {@link refresh}. Opening a snapshot refreshes too.
+ * A store as one thread reads it without snapshots: state, changes, and the server's own data besides entities. All reads see the state of
+ * one commit, the newest at the last {@link refresh}. Opening a snapshot also refreshes.
  */
 export interface RecordStore {
-  /** Moves to the newest commit and releases the previous one. Not while a snapshot of the same thread is being read. */
+  /** Moves to the newest commit and releases the previous one. Must not be called while a snapshot of the same thread is being read. */
   refresh(): void
   /** `__GlobalStamp`: the number of changes of entities so far. */
   globalStamp(): number
@@ -51,13 +51,13 @@ export interface RecordStore {
   readonly sets: StoredSets
   readonly uploads: StoredUploads
   readonly files: BinaryFiles
-  /** Folder of the log, and the last commit of the newest state; undefined for a store without a log. */
+  /** Folder of the log, and the position of the last commit of the newest state; undefined for a store without a log. */
   logEnd(): { readonly folder: string; readonly sequence: number; readonly hash: Uint8Array } | undefined
   /** Bytes of the store on disk, without the files of binary values. */
   sizes(): Promise<{ dataBytes: number; logBytes: number }>
   /**
-   * Settles files that a crash has left in `incoming`, and removes those that no commit refers to. Only while nothing is being
-   * uploaded.
+   * Moves or removes files that a crash has left in `incoming`: files that no commit refers to are removed. Must not be called during an
+   * upload.
    */
   sweepIncoming(): Promise<void>
 }

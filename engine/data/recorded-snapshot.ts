@@ -3,10 +3,10 @@ import type { Value } from '../catalog/value.ts'
 import type { Reads } from './reads.ts'
 import type { Snapshot, TableSnapshot } from './snapshot.ts'
 
-/** Maximum number of single rows that are recorded of one table; beyond it, the whole table counts as read. */
+/** Maximum number of single rows that are recorded for one table; above it, the whole table is treated as read. */
 const MAX_ROWS = 100
 
-/** Members of a table by which nothing is read. */
+/** Members of a table that read no data. */
 const NOT_DATA: ReadonlySet<string | symbol> = new Set([
   'isRestricted',
   'rowsOnly',
@@ -16,8 +16,8 @@ const NOT_DATA: ReadonlySet<string | symbol> = new Set([
 ])
 
 /**
- * A snapshot that records what is read from it: rows that are read one by one, and all of a table for everything else. Tables of
- * databases, which guard what is read from them, are not recorded.
+ * A snapshot that records what is read from it: single rows where rows are read one by one, otherwise the whole table. Tables of databases,
+ * which guard their own reads, are not recorded.
  */
 export class RecordedSnapshot implements Snapshot {
   private readonly recorded = new Map<DataClass, TableSnapshot>()

@@ -4,8 +4,8 @@ import type { RowView } from '../row-format/row-view.ts'
 import type { Snapshot, TableSnapshot } from './snapshot.ts'
 
 /**
- * Row id of the entity that the nth N→1 relation of a row leads to. Rows hold it, except where one of both ends is in a database: there
- * the foreign key decides.
+ * Row id of the entity to which the nth N→1 relation of a row points. The row contains it, unless one of the two dataclasses is in a
+ * database: then the foreign key decides.
  */
 export function referenceOf(row: RowView, index: number, snapshot: Snapshot): number | undefined {
   const relation = row.layout.references[index]!
@@ -33,7 +33,7 @@ export function referencingOf(relation: RelatedEntityAttribute, targetRowId: num
     .filter(rowId => isExact(table, rowId, foreignKey, key))
 }
 
-/** True if a row that an index has found has this very value: an index has texts by their folds, a database tells them apart. */
+/** True if a row that an index has found has exactly this value: an index compares texts by their folds, a database distinguishes them. */
 export const isExact = (table: TableSnapshot, rowId: number, attribute: StorageAttribute, value: Value): boolean =>
   typeof value !== 'string' || table.row(rowId)!.value(attribute) === value
 

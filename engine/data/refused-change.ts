@@ -1,6 +1,6 @@
 import type { ProtocolError } from '../base/errors.ts'
 
-/** A change of one entity that a transaction refuses: by rules that only a database knows. Never leaves the engine. */
+/** A change of one entity that a transaction refuses because of rules that only a database knows. Never leaves the engine. */
 export class RefusedChange extends Error {
   override readonly name = 'RefusedChange'
 

@@ -15,7 +15,7 @@ export const RemoteErrors = defineErrors('REMOTE', {
     /** The database has refused or failed a statement. The log has its reason. */
     REFUSED: (connection: string, code: string) =>
       `the database "${connection}" has refused a statement (${code}); the operator finds the reason in the log`,
-    /** A value that its attribute cannot have. The log has the reason, which may show what the client may not see. */
+    /** A value does not fit its attribute. The log contains the reason, which may show data that the client may not see. */
     VALUE: (dataClass: string) =>
       `a value of an entity of ${dataClass} does not fit its attribute; the operator finds the reason in the log`,
   }),
@@ -24,14 +24,14 @@ export const RemoteErrors = defineErrors('REMOTE', {
       `more than ${limit} entities of ${dataClass}, which are in a database, would have to be fetched at once; ask for smaller pages, or narrow the query`,
   }),
   ...errorsWith({ errCode: 1200, http: 422 })({
-    /** A rule of the table, or of a trigger. */
+    /** The entity violates a rule of the table or of a trigger. */
     REFUSED_ENTITY: (dataClass: string, reason: string) => `the database refuses the entity of ${dataClass}: ${reason}`,
-    /** A key that is made of columns. */
+    /** A key composed of several columns has the wrong form. */
     KEY_PARTS: (received: string, dataClass: string, count: number) =>
       `${received} is not a key of ${dataClass}, which has ${count} parts with ~ between them; a ~ or a backslash within one has a backslash before it, and nothing else has`,
   }),
   ...errorsWith({ errCode: 1046, http: 500 })({
-    /** The connection was lost while the database worked. */
+    /** The connection was lost while the database executed a statement. */
     OUTCOME_UNKNOWN: (connection: string) =>
       `the connection to the database "${connection}" was lost before it answered, so this may have been written or not; read the entity before you repeat the request`,
   }),
@@ -39,7 +39,7 @@ export const RemoteErrors = defineErrors('REMOTE', {
     CHANGING: (dataClass: string) => `entities of ${dataClass} change all the time; try again in a moment`,
   }),
   ...errorsWith({ errCode: 1200, http: 413 })({
-    /** Lists of numbers, texts and days are one value; others have two for each element. */
+    /** A list of numbers, texts or days is sent as one value; other lists take two values for each element. */
     TOO_MANY_VALUES: (values: number, limit: number) =>
       `the query compares with ${values} values one by one, a database takes at most ${limit}; ask for some of them at a time`,
     TOO_MANY_BYTES: (dataClass: string, bytes: number, limit: number) =>

@@ -130,7 +130,7 @@ class RestrictedTable implements TableSnapshot {
   }
 }
 
-/** A column without kernels, which would read unrestricted segments. */
+/** A column without kernels, because they would read unrestricted segments. */
 class RestrictedColumn implements Column {
   private readonly segments = new Map<number, Segment>()
 

@@ -25,8 +25,8 @@ export interface TableSnapshot {
   /** Rows that exist and may be seen. */
   readonly live: RowSet
   /**
-   * True if its rows are only read one by one or by {@link fetch}, because they are not in the store: there are neither {@link live} rows nor
-   * columns nor indexes, and a row that has been read may not exist.
+   * True if rows can only be read one by one or by {@link fetch}, because they are not in the store: there are no {@link live} rows,
+   * columns or indexes, and a row that has been read may not exist.
    */
   readonly rowsOnly?: boolean
   /** True if hidden rows may exist besides {@link live}. */
@@ -35,13 +35,16 @@ export interface TableSnapshot {
   readonly rowIdLimit: number
   /** The row, or undefined when it does not exist. Its bytes are valid until the next read. */
   row(rowId: number): RowView | undefined
-  /** Fetches rows that will be read, all at once. Only where each read would be a way to a database. @throws {Suspended} */
+  /** Fetches rows that will be read, in one round trip. Only set if each read would be a round trip to a database. @throws {Suspended} */
   fetch?(rowIds: Iterable<number>): void
-  /** Likewise rows that {@link referencing} will be asked for. */
+  /** Fetches rows that {@link referencing} will be asked for. Otherwise like {@link fetch}. */
   fetchReferencing?(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void
-  /** Fetches the row that a relation of this dataclass leads to, with those of other rows that have been read. Likewise. */
+  /**
+   * Fetches the row to which a relation of this dataclass points, together with the targets of other rows that have been read. Otherwise
+   * like {@link fetch}.
+   */
   fetchReference?(relation: RelatedEntityAttribute, targetRowId: number): void
-  /** Row id of a key, which may not exist. Only where asking whether it does would be a way to a database. */
+  /** Row id of a key, which may not exist. Only set if checking its existence would be a round trip to a database. */
   rowIdOf?(key: Value): number
   /** Loads rows that will be read next, at most {@link PREFETCHED}: faster than one cache miss after the other. */
   prefetch?(rowIds: Uint32Array): void
@@ -53,8 +56,8 @@ export interface TableSnapshot {
    */
   copyEntities?(rowIds: Uint32Array, slices: RowSlices, inserts: RowInserts, sink: ByteSink): number
   /**
-   * Row ids of the entities that the nth N→1 relation of rows leads to; {@link NO_ROW} for none, and for rows that do not
-   * exist. @returns undefined when each row has to be read separately
+   * Row ids of the entities to which the nth N→1 relation of rows points; {@link NO_ROW} if there is none, and for rows that do not exist.
+   * @returns undefined when each row has to be read separately
    */
   references?(rowIds: Uint32Array, reference: number): Uint32Array | undefined
   /** Values of one attribute by column: a storage attribute of any type, or a N→1 relation (row ids of the related entities). */
@@ -86,7 +89,7 @@ export const SEGMENT_ROWS = 4096
 export const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
 export const SEGMENT_WORDS = SEGMENT_ROWS / 32
 
-/** Attribute that can have a column: every part of a row with a value of its own. */
+/** Attribute that can have a column: any part of a row that has its own value. */
 export type ColumnAttribute = StorageAttribute | RelatedEntityAttribute
 
 /**
@@ -130,7 +133,7 @@ export type Segment =
       readonly texts: TextPool
       readonly page?: SharedPage | undefined
     }
-  /** Values of objects; {@link UNPARSED} for those that are only in their rows. */
+  /** Values of objects; {@link UNPARSED} for objects that are only in their rows. */
   | { readonly kind: 'json'; readonly presence: Uint32Array; readonly values: readonly unknown[] }
   | VectorSegment
   | { readonly kind: 'presence'; readonly presence: Uint32Array }
@@ -174,7 +177,7 @@ export interface TextPool {
   text(pointer: number): string
   /** Length of a text as stored. */
   byteLength(pointer: number): number
-  /** A non-negative number in the order of the beginnings of texts; for equal numbers use {@link compare}. */
+  /** A non-negative number that sorts like the beginning of the text; for equal numbers use {@link compare}. */
   head(pointer: number): number
   /** Order of the texts: less than 0, 0 or greater than 0. */
   compare(a: number, b: number): number

@@ -2,12 +2,12 @@ import type { WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 
 /**
- * Receives a text for the log of the server; with level `warn` for what an operator should look at.
- * @param subject threads that find the same by themselves name it: only the first text with a subject is logged
+ * Receives a message for the server log, with level `warn` if an operator should look at it.
+ * @param subject given by threads that may find the same independently: only the first message with a subject is logged
  */
 export type Note = (text: string, level?: 'warn', subject?: string) => void
 
-/** Leaves out notes with a subject that there has been. */
+/** Drops notes whose subject has been logged before. */
 export function firstOfSubject(onNote: Note): Note {
   const subjects = new Set<string>()
   return (text, level, subject) => {
@@ -17,20 +17,20 @@ export function firstOfSubject(onNote: Note): Note {
   }
 }
 
-/** Place of a store. Plain data, so that it can be sent to the thread that opens it. */
+/** Location of a store. Plain data, so that it can be sent to the thread that opens it. */
 export interface StoreLocation {
   /** Folder of the store. */
   path: string
   /** Upper bound of the memory map, in bytes. It reserves address space, not memory or disk. */
   mapSizeBytes: number
-  /** A store with one of these is refused. */
+  /** A store that contains one of these files is refused. */
   unfinished?: UnfinishedFiles | undefined
 }
 
 /** Files that a program keeps in the folder of a store while the data are not complete. */
 export interface UnfinishedFiles {
   readonly names: readonly string[]
-  /** Follows the name of the folder: `is …; …`. */
+  /** Text that follows the name of the folder in the message: `is …; …`. */
   readonly reason: string
 }
 
@@ -46,7 +46,7 @@ export interface ReadingOptions extends StoreLocation {
   wire: WireOptions
   /** Memory for column segments of this thread. */
   cacheBytes: number
-  /** Memory of `SharedCounts`; undefined to count nothing. */
+  /** Memory of `SharedCounts`; undefined if nothing is counted. */
   counts?: SharedArrayBuffer | undefined
 }
 
@@ -56,7 +56,7 @@ export interface StoreLockOptions {
   waitMs: number
   /** Time between two renewals of a lease. */
   renewMs: number
-  /** Called once when waiting takes a moment, for the log. */
+  /** Called once if waiting takes a moment, with a message for the log. */
   onWait?: Note
 }
 
@@ -66,7 +66,7 @@ export interface LogOptions {
   keepBytes?: number
   /** Maximum age of records that are no longer needed, in milliseconds. */
   keepMs?: number
-  /** Plugins that follow the log, with the bytes of it that stay until they have read them. */
+  /** Plugins that follow the log, with the number of log bytes that are kept until they have read them. */
   followers?: Readonly<Record<string, number>>
 }
 
@@ -77,7 +77,7 @@ export interface OwnStoreOptions extends StoreLocation {
   /** Identifies the writer, so that it can take the store again when its thread is replaced. */
   token: string
   lock?: Partial<StoreLockOptions> | undefined
-  /** Lets stored data be lost: those that a changed model no longer allows, and those that only a damaged part of the log has. */
+  /** Allows the loss of stored data: data that a changed model no longer permits, and data that only a damaged part of the log contains. */
   allowLoss?: boolean
 }
 

@@ -12,7 +12,7 @@ import type { StoredSetChange } from './stored-sets.ts'
 import type { Upload, UploadChange } from './stored-uploads.ts'
 
 export interface TransactionOptions {
-  /** Number of change records to keep: how far a reader may be behind and still catch up. */
+  /** Number of change records to keep, which limits how far a reader may be behind and still catch up. */
   keptChangeRecords?: number | undefined
   /** Called first after every commit; must not throw. */
   onCommit?: ((changes: readonly Change[], globalStamp: number) => void) | undefined
@@ -33,7 +33,7 @@ export class StoreLostError extends Error {
 /** An entity as it is in the store. */
 export interface StoredEntity {
   readonly rowId: number
-  /** With bytes of its own. */
+  /** The row, in its own copy of the bytes. */
   readonly row: RowView
 }
 
@@ -57,9 +57,9 @@ export interface RelatedEntity {
 }
 
 /**
- * The write transaction of a store, one reusable object. It maintains rows, indexes, counters, the change log, binaries and the
- * server's own data besides entities. Later reads of the same transaction see what was put; {@link attempt} rolls back a part.
- * It does not enforce the rules of writing: the calling code does.
+ * The write transaction of a store, one reusable object. It maintains rows, indexes, counters, the change log, binaries and the server's
+ * own data besides entities. Later reads of the same transaction see what was put; {@link attempt} can roll back a part of it. The calling
+ * code enforces the rules of writing.
  */
 export interface StoreTransaction {
   /**
@@ -85,7 +85,7 @@ export interface StoreTransaction {
   newRowId(dataClass: DataClass): number
   /** Counters of a dataclass; changes to them are part of the transaction. */
   state(dataClass: DataClass): TableState
-  /** True if it reads entities of the dataclass. Others are known by their keys alone. */
+  /** True if the transaction can read entities of the dataclass. Entities of other dataclasses are known only by their keys. */
   reads(dataClass: DataClass): boolean
   /** A copy of the row, or undefined when there is none. */
   row(dataClass: DataClass, rowId: number): RowView | undefined
@@ -93,9 +93,9 @@ export interface StoreTransaction {
   holder(attribute: StorageAttribute, value: Value): number | undefined
   /** @param along the relation that is followed */
   findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined
-  /** The entity that a link by `key` leads to, or undefined. */
+  /** The entity to which a link with this `key` points, or undefined. */
   findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined
-  /** Rows whose `relation` leads to row `targetRowId`. */
+  /** Rows whose `relation` points to row `targetRowId`. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[]
 
   /** Inserts an entity. @returns its row */
@@ -107,7 +107,7 @@ export interface StoreTransaction {
   insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexed: readonly Value[]): void
   /** Updates an entity. @returns its row */
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array
-  /** Removes an existing row with all that belongs to it. References to it are left to the calling code. */
+  /** Removes an existing row with all data that belongs to it. The calling code handles references to it. */
   remove(dataClass: DataClass, rowId: number): void
   putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void
   putFingerprints(dataClass: DataClass, fingerprints: Fingerprints): void

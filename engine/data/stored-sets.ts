@@ -21,7 +21,7 @@ export interface StoredSets<Header extends StoredSetHeader = StoredSetHeader> {
   header(id: string): Header | undefined
   /** Members in memory that all threads share; empty when the set has no members. */
   members(id: string): Uint8Array
-  /** Headers with ids greater than `after`, in order of ids, including sets that have ended and can be made again. */
+  /** Headers with ids greater than `after`, in order of ids, including sets that have ended and can be recreated. */
   headers(after?: string): Iterable<{ id: string; header: Header }>
   /** Ids of the entries to be removed at `now`, the oldest first. */
   expiredIds(now: number, limit: number): string[]

@@ -21,7 +21,8 @@ export interface Nearest {
 }
 
 /**
- * Request for the nearest `count` to the thread that has the indexes: plain data. Handled in `engine/threads/vector-thread.ts`.
+ * Request to find the nearest `count` rows, as plain data for the thread that has the indexes. Handled in
+ * `engine/threads/vector-thread.ts`.
  */
 export interface VectorSearch {
   readonly dataClass: string
@@ -92,12 +93,12 @@ export class IndexStatus implements VectorIndexes {
 export const MEASURED_COUNT = 100
 
 /**
- * Candidates of a search, as a multiple of those of a search for {@link MEASURED_COUNT}: the more neighbours, the harder they
+ * Number of candidates of a search, as a multiple of the number for {@link MEASURED_COUNT}: the more neighbours are wanted, the harder they
  * are to find. A search visits about as many vectors as it has candidates.
  */
 export const effortOf = (count: number): number => (count <= MEASURED_COUNT ? 1 : (1.5 * count) / MEASURED_COUNT)
 
-/** Value in place of microseconds for an index that is used regardless of its cost. */
+/** Value instead of a duration in microseconds for an index that is used regardless of its cost. */
 export const FREE = 1
 
 export const costOf = (microseconds: number, count: number): number =>

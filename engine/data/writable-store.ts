@@ -10,11 +10,11 @@ export interface WritableStore {
   readonly records: RecordStore
   readonly catalog: Catalog
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
-  /** Id of the image of shared memory that belongs to this store, or undefined. Stored at once, outside of transactions. */
+  /** Id of the image of shared memory that belongs to this store, or undefined. Stored immediately, outside of transactions. */
   memoryImage: string | undefined
-  /** True if commits are durable by a log. */
+  /** True if a log makes commits durable. */
   readonly isLogged: boolean
-  /** The log keeps records behind `sequence` for those who follow it. */
+  /** Makes the log keep records after `sequence` for its followers. */
   followedTo(sequence: number): void
   /** Creates the transaction for all writes. One at a time. */
   transaction(options: TransactionOptions): StoreTransaction

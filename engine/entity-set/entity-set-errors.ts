@@ -4,7 +4,7 @@ import { excerpt } from '../base/text/excerpt.ts'
 /** Errors of entity sets. Source: protocol notes, 5.9 and 6; statuses by the design decisions. */
 export const EntitySetErrors = defineErrors('ENTITY_SET', {
   ...errorsWith({ errCode: 1802, http: 404 })({
-    /** The set was never made, was released, or has not been used for longer than its timeout. */
+    /** The set was never created, was released, or has not been used for longer than its timeout. */
     UNKNOWN_SET: (id: string) =>
       `entity set "${excerpt(id)}" cannot be found: it has expired or never existed; make it again with $method=entityset`,
   }),
@@ -12,7 +12,7 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
     OTHER_CLASS: (id: string, dataClass: string) => `set "${id}" belongs to another class than "${dataClass}"`,
   }),
   ...errorsWith({ errCode: 1820, http: 400 })({
-    /** For `$otherCollection`. */
+    /** `$otherCollection` is invalid. */
     INVALID_REFERENCE: (reference: string, problem: string) =>
       `"${excerpt(reference)}" is not a valid collection reference: ${problem}`,
   }),
@@ -34,7 +34,7 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
       `this entity set takes ${bytes} bytes, and all those of guests of your network may take ${limit}; log in, or select fewer entities`,
   }),
   ...errorsWith({ errCode: 1046, http: 503 })({
-    /** Sets are made faster than the writer can store them. */
+    /** Sets are created faster than the writer can store them. */
     TOO_MUCH_UNSAVED: (bytes: number) =>
       `${bytes} bytes of entity sets wait to be stored, which is the limit; try again in a moment`,
   }),

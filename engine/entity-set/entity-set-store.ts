@@ -16,7 +16,7 @@ export interface EntitySetStoreOptions {
   write: (changes: EntitySetChange[]) => Promise<unknown>
   /** Maximum memory of members; beyond it, the least recently used sets are only in LMDB. */
   memoryBytes: number
-  /** Bytes on their way to LMDB beyond which no more sets are accepted. */
+  /** Unsaved bytes above which no more sets are accepted. */
   unsavedBytes?: number
   /** Bounds of the sets of guests. */
   guests: GuestSetLimits
@@ -37,28 +37,28 @@ interface LiveSet extends EntitySet {
 /** A set in memory. */
 interface Cached extends LiveSet {
   timeoutSeconds: number
-  /** Expiry that LMDB has, or is about to have. */
+  /** Expiry that LMDB has, or will have after the write in progress. */
   storedExpires: number
 }
 
 /** Memory of a set besides its members. */
 const OVERHEAD_BYTES = 512
-/** Bytes that a set of a guest counts besides its members and its saved query. */
+/** Bytes that are counted for a guest's set besides its members and its saved query. */
 const GUEST_OVERHEAD_BYTES = 2048
 /** Maximum time of one slice of counting the sets of an earlier run of the server. */
 const COUNT_MS = 10
 const UNSAVED_BYTES = 256 * 1024 * 1024
-/** A use is recorded when it extends the life of a set by more than this, or by more than a quarter of its timeout. */
+/** A use of a set is recorded when it extends its life by more than this, or by more than a quarter of its timeout. */
 const RECORDED_MS = 60_000
 const SWEEP_INTERVAL_MS = 1_000
 /** Maximum number of changes in one request to the writer, so that other requests can interleave. */
 const SLICE = 500
 
 /**
- * The entity sets of a store. LMDB has all of them, with an index by expiry; memory has the recently used ones. So nothing has to
- * be loaded at start, and unused sets cost no memory.
+ * The entity sets of a store. LMDB has all of them, with an index by expiry; memory has the recently used ones. So nothing has to be loaded
+ * at start, and unused sets cost no memory.
  *
- * Sets on their way to LMDB are kept in `unsaved` until they are durable, and are looked up there first.
+ * Sets that are being written to LMDB are kept in `unsaved` until they are durable, and are looked up there first.
  */
 export class EntitySetStore implements SetStore {
   /** In order of use, least recently used first. */
@@ -84,7 +84,10 @@ export class EntitySetStore implements SetStore {
     )
   }
 
-  /** A live set. Does not count as a use. Must not be called while a snapshot is open, which may move on to the latest commit. */
+  /**
+   * A live set. Does not count as a use. Must not be called while a snapshot is open, because the call may move the thread to the latest
+   * commit.
+   */
   find(id: string): EntitySet | undefined {
     return this.findLiving(id)
   }
@@ -95,7 +98,7 @@ export class EntitySetStore implements SetStore {
     return header?.saved ? header : undefined
   }
 
-  /** A live set, whose lifetime starts again. @param timeoutSeconds its timeout from now on */
+  /** A live set, whose lifetime is restarted. @param timeoutSeconds its timeout from now on */
   use(id: string, timeoutSeconds?: number): EntitySet | undefined {
     const set = this.findLiving(id)
     if (!set) return undefined
@@ -110,9 +113,9 @@ export class EntitySetStore implements SetStore {
   }
 
   /**
-   * Keeps a set, replacing one with the same id. Its members must not be modified afterwards.
+   * Stores a set, replacing one with the same id. Its members must not be modified afterwards.
    * @param creatorLimit maximum number of sets of its creator
-   * @param guestNetwork network of a guest: the oldest sets of the network, or of all guests, end when they take too much
+   * @param guestNetwork network of a guest: the oldest sets of the network, or of all guests, end when they exceed their bounds
    * @returns settles when the set is durable
    * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} {@link EntitySetErrors.TOO_MANY_SETS} {@link EntitySetErrors.TOO_LARGE}
    */
@@ -203,7 +206,7 @@ export class EntitySetStore implements SetStore {
     return { sets: this.cache.size, bytes: this.bytes }
   }
 
-  /** Disk space of all sets, and bytes of guests' sets as they count for their bounds. */
+  /** Disk space of all sets, and the bytes of guests' sets that count against their bounds. */
   get sizes(): { diskBytes: number; guestBytes: number } {
     this.options.store.refresh()
     return { diskBytes: this.sets.diskBytes(), guestBytes: this.guests.bytes }
@@ -258,7 +261,7 @@ export class EntitySetStore implements SetStore {
     return { network, bytes, madeAt: this.options.now() }
   }
 
-  /** Ends a slice of the sets that guests have beyond their bounds, with their saved queries. @returns changes to be written */
+  /** Ends a slice of the guests' sets that exceed the bounds, and removes their saved queries. @returns changes to be written */
   private endExcess(guest: GuestShare | undefined): EntitySetChange[] {
     const changes: EntitySetChange[] = []
     while (guest && changes.length < SLICE) {
@@ -373,7 +376,7 @@ export class EntitySetStore implements SetStore {
     this.bytes -= set.memberBytes.length + OVERHEAD_BYTES
   }
 
-  /** Removes sets from memory that LMDB has, until the rest fits. */
+  /** Removes sets that LMDB has from memory until the rest fits. */
   private evict(): void {
     for (const set of this.cache.values()) {
       if (this.bytes <= this.options.memoryBytes) return

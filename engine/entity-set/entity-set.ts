@@ -19,9 +19,9 @@ export interface EntitySet {
   readonly timeoutSeconds: number
   /** Query that recreates the set after its end. */
   readonly saved: SavedQuery | undefined
-  /** Session against whose quota it counts. */
+  /** Session against whose quota the set counts. */
   readonly creator: string | undefined
-  /** Network of the guest who made the set. */
+  /** Network of the guest who created the set. */
   readonly guest?: GuestShare | undefined
 }
 
@@ -29,7 +29,7 @@ export interface EntitySet {
 export interface SavedQuery {
   readonly source: SelectionSource & { kind: 'all' | 'keys' | 'attribute' | 'related' }
   readonly filter?: ClientText | undefined
-  /** Parts of `Params` without its maps, which JSON does not have, or an unread text. */
+  /** Parts of `Params` without its maps, which JSON does not have, or a text that has not been parsed. */
   readonly params?:
     | UnreadParams
     | {
@@ -67,7 +67,7 @@ export function readTimeout(text: string | undefined): number | undefined {
   return Number(text)
 }
 
-/** Source of a read of these members. */
+/** Source for reading these members. */
 export function sourceOf(members: Members): SelectionSource & { kind: 'set' | 'rows' | 'keyList' } {
   if (members instanceof KeyList) return { kind: 'keyList', members }
   return members instanceof RowSet ? { kind: 'set', members } : { kind: 'rows', rowIds: members, ordered: true }

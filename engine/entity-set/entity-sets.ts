@@ -49,13 +49,13 @@ export interface CreateOptions {
   creator?: string | undefined
   /** Maximum number of sets of its creator; undefined: the default. */
   creatorLimit?: number | undefined
-  /** Network of a guest, against whose bound it counts; undefined for others. */
+  /** Network of a guest, against whose bound the set counts; undefined for other clients. */
   guestNetwork?: string | undefined
 }
 
 /** Options for recreating a set that has ended. */
 interface RecreateOptions {
-  /** The set is not recreated: the operation must not apply to entities that the query selects now. */
+  /** If true, the set is not recreated, because the operation must not apply to the entities that the query selects now. */
   mustLive?: boolean | undefined
   /** Undefined: its own saved query. */
   saved?: SavedQuery | undefined
@@ -82,8 +82,8 @@ export class EntitySets {
   ) {}
 
   /**
-   * Opens the set with an id; its lifetime starts again. A set that has ended is recreated under its id.
-   * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS} and, if it is recreated, what reading throws
+   * Opens the set with an id and restarts its lifetime. A set that has ended is recreated under its id.
+   * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS} and, if it is recreated, errors of reading
    */
   open(
     dataClass: DataClass,
@@ -154,15 +154,17 @@ export class EntitySets {
   }
 
   /**
-   * Keeps the entities that `request` selects, whatever its paging. The set is durable when this resolves.
-   * @throws what reading throws
+   * Stores the entities that `request` selects as a set, whatever its paging. The set is durable when this resolves.
+   * @throws errors of reading
    */
   async create(request: ReadRequest, options: CreateOptions, caller?: Caller): Promise<EntitySet> {
     const { tableNumber } = sourceClass(request, this.data.views.of(request.access))
     return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
   }
 
-  /** Keeps entities that have been found already. @param memberBytes members from `encodeMembers`; not to be modified afterwards */
+  /**
+   * Stores entities that have already been found as a set. @param memberBytes members from `encodeMembers`; not to be modified afterwards
+   */
   keepMembers(dataClass: string, memberBytes: Uint8Array, options: CreateOptions): Promise<EntitySet> {
     const { tableNumber } = this.data.catalog.dataClassesByName.get(dataClass)!
     return this.keep(tableNumber, newEntitySetId(), memberBytes, options)
@@ -173,12 +175,12 @@ export class EntitySets {
     return `${this.data.catalog.dataClassesByName.get(dataClass)!.uri}/$entityset/${id}`
   }
 
-  /** Starts the lifetime of a set again with another timeout. */
+  /** Restarts the lifetime of a set with another timeout. */
   setTimeout({ id, tableNumber }: EntitySet, timeoutSeconds: number, most?: number): void {
     this.storeOf(this.dataClassOf(tableNumber)).use(id, this.capped(timeoutSeconds, most))
   }
 
-  /** Members that the requester may see: if there are restrict events, without hidden and without deleted entities. */
+  /** Members that the requester may see: if there are restrict events, hidden and deleted entities are left out. */
   async visible(dataClass: DataClass, members: Members, { access, caller }: Requester): Promise<Members> {
     if (!this.data.restricted.has(dataClass.name)) return members
     const request = { dataClass: dataClass.name, access, source: sourceOf(members), ...ALL }
@@ -186,8 +188,8 @@ export class EntitySets {
   }
 
   /**
-   * Entities in both, in either, or only in the first, including deleted ones: row ids ascend, others are in the order of the first set and
-   * then of the second.
+   * Entities in both sets, in either, or only in the first, including deleted ones: row ids are ascending, other members are in the order
+   * of the first set and then of the second.
    */
   combine(operator: SetOperator, left: Members, right: Members): RowSet | KeyList {
     if (left instanceof KeyList || right instanceof KeyList) return apply(operator, keyListOf(left), keyListOf(right))
@@ -372,7 +374,7 @@ const ALL = { skip: 0, top: undefined, output: { form: 'collection' } } as const
 /** Session id, which identifies the creator of a set. */
 const sessionOf = ({ caller }: Requester): string | undefined => caller?.session?.().data.id
 
-/** Parts of a request that can repeat its selection. Undefined: it starts from a set, which may be gone by then. */
+/** Parts of a request that can repeat its selection; undefined if it starts from a set, which may no longer exist by then. */
 export function savedQuery({
   source,
   filter,

@@ -1,4 +1,4 @@
-/** A guest's set or saved query, as it counts for the bounds of guests. */
+/** A guest's set or saved query, as counted against the bounds of guests. */
 export interface GuestShare {
   readonly network: string
   /** Disk space. */
@@ -13,7 +13,7 @@ export interface GuestSetLimits {
   /** Maximum bytes of all guests' sets. */ maxGuestBytes: number
 }
 
-/** Sets in the order in which they were made. */
+/** Sets in the order in which they were created. */
 class Group {
   readonly shares = new Map<string, GuestShare>()
   bytes = 0
@@ -64,7 +64,7 @@ export class GuestSets {
     if (group.shares.size === 0) this.networks.delete(share.network)
   }
 
-  /** A set that has to end because of the bounds: the oldest of `network` if that has too much, or the oldest of all. */
+  /** A set that has to end because of the bounds: the oldest of `network` if that network exceeds its bound, or the oldest of all. */
   excess(network: string): string | undefined {
     const { guestBytesPerAddress, maxGuestBytes } = this.limits
     const group = this.networks.get(network)
@@ -72,7 +72,7 @@ export class GuestSets {
     return this.all.bytes > maxGuestBytes ? this.all.oldest : undefined
   }
 
-  /** Sorts the sets by creation time, after those of an earlier run of the server were put. */
+  /** Sorts the sets by creation time, after the sets of an earlier run of the server have been put. */
   sort(): void {
     const shares = [...this.all.shares].sort(([, a], [, b]) => a.madeAt - b.madeAt)
     this.all = new Group()

@@ -10,7 +10,7 @@ export type Members = RowMembers | KeyList
 
 export const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
 
-/** True for members in an order of their own. */
+/** True for members in a particular order. */
 export const isOrdered = (members: Members): boolean => !(members instanceof RowSet)
 
 const FORMS = ['list', 'ids', 'words', 'keys'] as const
@@ -20,7 +20,7 @@ const HEAD = 2
 /** Cached sets of lists: combining 500,000 members takes 0.1 ms, building their set 2 ms or more. */
 const sets = new WeakMap<Uint32Array, RowSet>()
 
-/** The members without their order. */
+/** The members as a set, without their order. */
 export function setOf(members: RowMembers): RowSet {
   if (members instanceof RowSet) return members
   const set = sets.get(members) ?? RowSet.fromIds(members)
@@ -35,8 +35,8 @@ export const keyListOf = (members: Members): KeyList =>
     : KeyList.of(Array.from(members instanceof RowSet ? members.toIds() : members, rowIdentity))
 
 /**
- * Members as bytes, for the store and for other threads, which share them: u32 in the machine's byte order. An ascending list
- * becomes a set, which is smaller. Any other list is followed by its set if that is a bitmap: a sixteenth more.
+ * Members as bytes, for the store and for other threads, which share them: u32 in the machine's byte order. An ascending list is encoded as
+ * a set, which is smaller. Any other list is followed by its set if the set is a bitmap, which adds a sixteenth.
  */
 export function encodeMembers(members: Members): Uint8Array {
   if (members instanceof KeyList) return encode({ form: 'keys', values: members.data, size: members.size })
@@ -80,7 +80,7 @@ function decodeSet(words: Uint32Array): RowSet {
 }
 
 /**
- * Problem of bytes that {@link encodeMembers} should have made from rows below `rowIdLimit`, or undefined.
+ * Problem of bytes that should be the result of {@link encodeMembers} for rows below `rowIdLimit`, or undefined.
  * @param rowIdLimit undefined for a remote dataclass
  */
 export function problemOfMembers(bytes: Uint8Array, rowIdLimit: number | undefined): string | undefined {

@@ -20,7 +20,7 @@ export class SetCounts {
     return this.counts.get(creator) ?? 0
   }
 
-  /** @param by 1: a set was made; -1: a set has ended */
+  /** @param by 1: a set was created; -1: a set has ended */
   add(creator: string, by: 1 | -1): void {
     // Not counted yet: the first count reads the stored state.
     if (!this.counts) return

@@ -5,7 +5,7 @@ import { createHash, webcrypto } from 'node:crypto'
  * file is requested. They detect a disk that returns other bytes than were written, not a deliberate forger.
  */
 
-/** Bytes that are read, verified and cached at once. */
+/** Size of a piece, in bytes, that is read, verified and cached as a whole. */
 export const PIECE_BYTES = 256 * 1024
 /** The first bytes of a SHA-256. */
 export const DIGEST_BYTES = 8
@@ -22,7 +22,7 @@ export function digestsOf(bytes: Uint8Array): Uint8Array {
   return digests
 }
 
-/** Digest of one piece, made by a thread of the system's pool. */
+/** Digest of one piece, computed by a thread of the system's pool. */
 export async function digestOf(piece: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await webcrypto.subtle.digest('SHA-256', piece)).subarray(0, DIGEST_BYTES)
 }

@@ -40,7 +40,7 @@ export class BinaryFiles {
   private isMade = false
   private readonly removals = new Set<Promise<void>>()
   private removedIds: string[] = []
-  /** Ids to be removed when that is allowed again. */
+  /** Ids of files to be removed as soon as removal is allowed again. */
   private heldIds: string[] = []
 
   /** @param mayRemove false while another process reads files that commits no longer refer to */
@@ -101,7 +101,7 @@ export class BinaryFiles {
     }
   }
 
-  /** Moves a file that a commit refers to out of `incoming`. A failure is left to the next start. */
+  /** Moves a file that a commit refers to out of `incoming`. If this fails, the next start retries it. */
   settle(id: string): void {
     try {
       renameSync(this.incomingPath(id), this.path(id))
@@ -135,14 +135,17 @@ export class BinaryFiles {
     return undefined
   }
 
-  /** Removes a file in the background; one that {@link isHeld} with a later one. A failure is left to the next start. */
+  /**
+   * Removes a file in the background; while {@link isHeld} is true, it is removed together with a later file. If this fails, the next start
+   * retries it.
+   */
   removeSoon(id: string): void {
     this.heldIds.push(id)
     if (this.isHeld) return
     for (const each of this.heldIds.splice(0)) this.removeInBackground(each)
   }
 
-  /** True while files must stay. */
+  /** True while files must not be removed. */
   get isHeld(): boolean {
     return !this.mayRemove()
   }

@@ -50,5 +50,5 @@ export class ByteCache {
   }
 }
 
-/** Cost of an entry besides its bytes, which bounds the number of empty entries too. */
+/** Overhead counted for an entry besides its bytes, so that the number of empty entries is bounded too. */
 const OVERHEAD_BYTES = 200

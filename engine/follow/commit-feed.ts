@@ -18,8 +18,8 @@ interface FeedOptions {
 }
 
 /**
- * The commits of the store for plugins that follow them: every one, by whichever way it was made, also those before a start. Nothing
- * is read or kept unless a plugin has `followsLog`. No rights apply.
+ * The commits of the store for plugins that follow them: every commit, however it was created, including commits before the last start.
+ * Nothing is read or kept unless a plugin has `followsLog`. No rights apply.
  */
 export class CommitFeed {
   /** Sequences up to which the log has been read, by plugin. */
@@ -30,7 +30,7 @@ export class CommitFeed {
     this.followed = new Map(options.followers.map(name => [name, 0]))
   }
 
-  /** False for a store whose commits are in no log: `storage.log` is off, or it is held by a lease. */
+  /** False for a store without a log of its commits: `storage.log` is off, or a lease holds the store. */
   get isLogged(): boolean {
     return this.options.writer.isLogged
   }
@@ -53,7 +53,7 @@ export class CommitFeed {
     data.read(snapshot => checkChanges(selection, { view, queries, layouts: data.layouts, limits }, snapshot))
   }
 
-  /** The place behind the last commit. */
+  /** The place after the last commit. */
   end(): ChangePlace {
     const { records } = this.options.data
     records.refresh()
@@ -61,19 +61,19 @@ export class CommitFeed {
     return { sequence, hash: Buffer.from(hash).toString('hex'), index: 0 }
   }
 
-  /** Reads changes behind a place, in a thread of the pool. @throws {ProtocolError} the pool is busy; the selection does not fit */
+  /** Reads changes after a place, in a thread of the pool. @throws {ProtocolError} the pool is busy; the selection does not fit */
   async read(request: ChangesRequest): Promise<ChangeBatch> {
     const answer = await this.options.pool.run({ kind: 'changes', request })
     return deserialize(answer as Uint8Array) as ChangeBatch
   }
 
-  /** Lets the log remove records up to `sequence`, as far as all followers have read them. */
+  /** Lets the log remove records up to `sequence` once all followers have read them. */
   readTo(follower: string, sequence: number): void {
     this.followed.set(follower, sequence)
     this.options.writer.followedTo(Math.min(...this.followed.values()))
   }
 
-  /** Wakes those that wait. */
+  /** Wakes waiting callers. */
   close(): void {
     this.isClosed = true
     this.options.writer.commits.wake()

@@ -17,7 +17,7 @@ import { readOf } from './bind-changes.ts'
 
 /** Bytes of records that one batch reads, so that a thread of the pool is free again soon. */
 const READ_BYTES = 8 * 2 ** 20
-/** Changes that are read over one state, and one query decides. */
+/** Maximum number of changes that are read on one state and filtered by one query. */
 const RUN_CHANGES = 256
 
 const KINDS: Readonly<Record<number, ChangeKind>> = {
@@ -43,8 +43,8 @@ interface Reading {
 }
 
 /**
- * Reads changes from the records behind a place. An entity is read as its record has it, whatever came later; entities that it is
- * related to, and entities from records before a change of the model, as they are now.
+ * Reads changes from the records after a place. An entity is read as its record contains it, whatever came later; related entities, and
+ * entities from records before a change of the model, are read in their current state.
  * @throws {ProtocolError} the selection no longer fits
  */
 export function readChanges(request: ChangesRequest, { store, scope, budget }: Reading): ChangeBatch {
@@ -99,7 +99,7 @@ class ChangeReader {
     return this.bytes >= maxBytes || this.changes.length + this.run.size >= maxChanges
   }
 
-  /** @returns the place behind what was read */
+  /** @returns the place after the part that was read */
   private readRecord({ before, after, record }: FollowedRecord, start: number): ChangePlace {
     const { selection } = this.request
     const { tableNumber } = this.dataClass
@@ -156,7 +156,7 @@ class ChangeReader {
     return overlay
   }
 
-  /** Row ids that the filter lets pass, with true, or with the reason why it cannot be decided. */
+  /** Row ids that pass the filter, each with true, or with the reason why the filter cannot be evaluated. */
   private passing(candidates: readonly Candidate[], overlay: Overlay): Map<number, true | string> {
     const rowIds = candidates.map(({ change }) => change.rowId)
     if (this.request.selection.filter === undefined) return new Map(rowIds.map(rowId => [rowId, true]))

@@ -5,9 +5,9 @@ const MAX_LENGTH = 60
 const ABBREVIATION = /^\p{Lu}{2,3}$/u
 
 /**
- * Name of an attribute for the header of a column: its words, without anything that a name cannot have. `Birth date`, `Birth_Date` and
- * `BIRTH DATE` become `birthDate`; a name that begins with a small letter stays as it is.
- * @returns an empty text if nothing of the header is left
+ * Name of an attribute for the header of a column: its words, without characters that a name cannot have. `Birth date`, `Birth_Date` and
+ * `BIRTH DATE` become `birthDate`; a name that begins with a lower-case letter stays unchanged.
+ * @returns an empty string if nothing of the header remains
  */
 export function attributeName(header: string): string {
   const text = header.trim().normalize('NFC')

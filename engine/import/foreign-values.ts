@@ -10,11 +10,11 @@ export interface ForeignFormat {
   decimal?: (typeof DECIMALS)[number] | undefined
   /** Order of day, month and year. */
   dates?: DateOrder | undefined
-  /** Texts that are null in every column but those of texts, such as `N/A`. */
+  /** Texts that are read as null in every column except text columns, such as `N/A`. */
   nulls?: readonly string[] | undefined
 }
 
-/** Groups have three digits, so that `1,5` is not taken for 15. */
+/** Groups have three digits, so that `1,5` is not read as 15. */
 const GROUPED = {
   ',': /^[+-]?(?:\d+|\d{1,3}(?:[.\s'’]\d{3})+)(?:,\d+)?$/,
   '.': /^[+-]?(?:\d+|\d{1,3}(?:[,\s'’]\d{3})+)(?:\.\d+)?$/,
@@ -22,14 +22,14 @@ const GROUPED = {
 const DATE =
   /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[ T](\d{1,2})(:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:\s?([ap])\.?m\.?)?)?$/i
 
-/** A date whose year could be of any century, or that has a two-digit part in place of a year. */
+/** A date whose year could be in any century, or that has a two-digit part instead of a year. */
 const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
 export const isShortDate = (text: string): boolean => SHORT_DATE.test(text)
 
 /**
- * A field in the form that the server reads. A field that is not in the given format, or is not a value of the type even then, is
+ * A field in the form that the server reads. A field that is not in the given format, or is not a value of the type even when converted, is
  * returned unchanged.
- * @throws {Error} for a date whose year could be of any century, in place of the usual reason
+ * @throws {Error} for a date whose year could be in any century, instead of the usual reason
  */
 export function readForeign(attribute: Attribute, field: string, { decimal, dates }: ForeignFormat): string {
   if (attribute.kind !== 'storage') return field
@@ -73,20 +73,23 @@ function isoDate(text: string, order: DateOrder): string | undefined {
   return hour === undefined ? undefined : `${day}T${hour.padStart(2, '0')}${minutes}`
 }
 
-/** Hour of a clock of 12 hours. */
+/** Hour of a time on a 12-hour clock. */
 function hourOf(hours: number, half: string): string | undefined {
   if (hours < 1 || hours > 12) return undefined
   return String((hours % 12) + (half.toLowerCase() === 'p' ? 12 : 0))
 }
 
-/** True for a decimal or a date in the given format, which another one would make another value. Integers have no places: 1.000 is 1000. */
+/**
+ * True for a decimal or a date that is valid in the given format but would have another value in another format. Integers have no decimal
+ * places: 1.000 is 1000.
+ */
 function isRead({ type }: StorageAttribute, field: string, { decimal, dates }: ForeignFormat): boolean {
   const text = field.trim()
   if (type === 'decimal') return Number.isFinite(Number(text)) || (decimal !== undefined && GROUPED[decimal].test(text))
   return type === 'date' && parseDate(foreignDate(text, dates) ?? text) !== undefined
 }
 
-/** Option that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
+/** Option with which a field could be read that is not a value of its type but looks like a number or a date of another country. */
 export function hintFor(attribute: Attribute, field: string, chosenFormat: ForeignFormat): string | undefined {
   if (attribute.kind !== 'storage') return undefined
   const form = TYPES[attribute.type].field

@@ -4,7 +4,7 @@ import type { ForeignFormat } from './foreign-values.ts'
 /** Values of a column of CSV in a sample; null for an empty field. */
 type ColumnTexts = readonly (string | null)[]
 
-/** Texts that stand for a missing value in columns of other values. */
+/** Texts that represent a missing value in columns of other values. */
 export const NULL_TEXTS = new Set([
   '',
   '-',
@@ -22,7 +22,7 @@ export const NULL_TEXTS = new Set([
 ])
 
 interface GuessedFormat extends ForeignFormat {
-  /** Questions that the sample leaves to the user: a sentence each. */
+  /** Questions that the sample leaves to the user, one sentence each. */
   readonly open: readonly string[]
 }
 
@@ -30,7 +30,7 @@ const NUMERIC = /^[+-]?(?:\d+|\d{1,3}(?:[.,\s'’]\d{3})+)(?:[.,]\d+)?$/
 const DAY = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?:[ T]\d{1,2}:.*)?$/
 
 /**
- * Decides how numbers and dates are written, by the values that have one meaning only. `25/12/2024` decides, `03/04/2024` does not.
+ * Decides how numbers and dates are written, based on values with only one possible meaning: `25/12/2024` decides, `03/04/2024` does not.
  * @param chosenFormat options that need no guess
  */
 export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: ForeignFormat): GuessedFormat {
@@ -45,9 +45,9 @@ export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: Forei
 
 /** A question about a format, and how values answer it. */
 interface Question<Answer extends string> {
-  /** Form of all values of a column that has a say. */
+  /** Form that all values of a column must have for the column to be considered. */
   readonly form: RegExp
-  /** @returns null for a value that may mean two things, undefined for one that does not concern the question */
+  /** @returns null for an ambiguous value, undefined for one that does not concern the question */
   answer(text: string): Answer | null | undefined
   /** @param text ambiguous value, or one for each answer */
   ask(texts: readonly string[]): string

@@ -9,19 +9,19 @@ import { misfits } from './misfit.ts'
 import { cellText } from './table-file.ts'
 import { FORMS, isTableTime, isUuid, numberIn, TRUTHS } from './value-form.ts'
 
-/** Type of a column, as the values of a sample have it. */
+/** Type of a column, guessed from the values of a sample. */
 interface GuessedType {
   readonly attribute: StorageModel
-  /** Texts among them that stand for null. */
+  /** Texts among the values that represent null. */
   readonly nulls: readonly string[]
 }
 
-/** Types that hold every value of a column for which a source names them. */
+/** Types that hold every value of a column to which a source assigns them. */
 const SURE: readonly string[] = ['bool', 'long', 'string', 'blob']
 
 /**
- * The type that a source gives a column, or `string` where values go beyond it: integers of more than 64 bits, decimals of more than 18
- * digits, years that no date has. Lists of numbers are vectors if all have one length.
+ * The type that a source assigns to a column, or `string` if values exceed it: integers of more than 64 bits, decimals of more than 18
+ * digits, years that a date cannot have. Lists of numbers are vectors if all have the same length.
  */
 export function typeFor(type: StorageModel, values: readonly unknown[], format: ForeignFormat): StorageModel {
   const filled = values.filter(isFilled)
@@ -32,15 +32,15 @@ export function typeFor(type: StorageModel, values: readonly unknown[], format: 
   return { type: 'string' }
 }
 
-/** Dimension from which an array of numbers is taken for a vector. */
+/** Minimum dimension at which an array of numbers is treated as a vector. */
 const MIN_DIMENSION = 8
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
 
 /**
- * The most specific type that all values of a column have. Every one of them is converted as a load would.
- * @param values of a column of CSV texts; of a typed source also numbers, booleans, bigints and objects
- * @param isTyped texts were texts in the source, so that only dates and UUIDs are another type
+ * The most specific type that fits all values of a column. Each value is converted as in a load.
+ * @param values texts of a CSV column; for a typed source also numbers, booleans, bigints and objects
+ * @param isTyped true if texts were texts in the source, so that only dates and UUIDs get another type
  */
 export function guessType(values: readonly unknown[], isTyped: boolean, format: ForeignFormat): GuessedType {
   const filled = values.filter(isFilled)
@@ -105,14 +105,14 @@ function isBool(texts: readonly string[]): boolean {
   return words.size === 2 && TRUTHS.some(pair => pair.every(word => words.has(word)))
 }
 
-/** Two digits after each point, of which the last may be a zero: no program writes 12.50 for a measured value. */
+/** True for numbers with two digits after the point, some of them ending in zero: no program writes 12.50 for a measured value. */
 const isMoney = (numbers: readonly string[]): boolean =>
   numbers.some(text => text.endsWith('0')) && numbers.every(text => /^-?\d{1,16}\.\d\d$/.test(text))
 
-/** Places of a decimal attribute. */
+/** Maximum number of decimal places of a decimal attribute. */
 const MAX_SCALE = 18
 
-/** Decimal with all places of numbers. */
+/** Decimal type with enough places for all numbers. */
 function decimalOf(numbers: readonly string[]): StorageModel | undefined {
   const exponents = numbers.map(text => Number(significant(text).split('e')[1] ?? 0))
   const scale = exponents.reduce((most, exponent) => Math.max(most, -exponent), 0)
@@ -122,7 +122,7 @@ function decimalOf(numbers: readonly string[]): StorageModel | undefined {
 const dateOf = (texts: readonly string[]): StorageModel =>
   texts.some(text => text.includes(':')) ? { type: 'date' } : { type: 'date', simpleDate: true }
 
-/** Vector as long as the first list. */
+/** Vector type with the length of the first list. */
 function vectorOf([first]: readonly string[]): StorageModel | undefined {
   try {
     const list: unknown = JSON.parse(first!)
@@ -134,7 +134,7 @@ function vectorOf([first]: readonly string[]): StorageModel | undefined {
   }
 }
 
-/** Vector for lists of numbers that are all of one length. */
+/** Vector type for lists of numbers that all have the same length. */
 function vectorFor(values: readonly unknown[]): StorageModel | undefined {
   const length = Array.isArray(values[0]) ? values[0].length : 0
   const isVector = (list: unknown): boolean =>

@@ -6,7 +6,7 @@ import { loadRows } from './load-rows.ts'
 import { rejectedRow } from './rejected-row.ts'
 import { openRowFile, type RowFileOptions } from './row-file.ts'
 
-/** Few enough that other requests, in this thread and of the writer, do not wait long. */
+/** Number of rows in a batch: few enough that other requests, in this thread and in the writer, do not wait long. */
 const BATCH_ROWS = 5_000
 const SAVED_AT_ONCE = 500
 
@@ -20,7 +20,7 @@ export interface ImportRequest
 }
 
 /**
- * Saves rows with the rights of the operator. A problem with a row concerns that row alone.
+ * Saves rows with the rights of the operator. A problem with a row affects only that row.
  * @param moment time of automatic values, in milliseconds since 1970
  * @throws {Error} the rows as a whole cannot be read; rows that were saved stay saved
  */
@@ -43,7 +43,7 @@ export async function importRows(
   })
 }
 
-/** @throws {InputError} if there is none */
+/** @throws {InputError} if the dataclass does not exist */
 export function dataClassOf({ dataClass: name }: Pick<ImportRequest, 'dataClass'>, catalog: Catalog): DataClass {
   const dataClass = catalog.dataClassesByName.get(name)
   if (dataClass) return dataClass

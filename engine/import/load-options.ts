@@ -10,7 +10,7 @@ export interface LoadRow extends RelatedRow {
   position: number
 }
 
-/** The store of a load. */
+/** The store into which rows are loaded. */
 export interface LoadTarget {
   write(request: SaveRequest): Promise<SaveResult>
   /** @returns undefined if the rows have to be written one by one */
@@ -30,26 +30,26 @@ export interface LoadOptions {
   dataClass: DataClass
   format: RowFormat
   rows: AsyncIterable<RowText[]>
-  /** Attributes by which related entities are given, by relation; by their keys otherwise. */
+  /** Attributes that identify related entities, by relation; without one, the key identifies them. */
   relations?: RelationsBy | undefined
-  /** Attributes by the names of columns, where they differ. */
+  /** Attributes by column name, if the names differ. */
   columns?: Readonly<Record<string, string | null>> | undefined
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
-  /** Time of automatic values, in milliseconds since 1970; by default that of each request to the store. */
+  /** Time of automatic values, in milliseconds since 1970; by default the time of each request to the store. */
   moment?: number | undefined
-  /** Checks the rows and saves nothing. Rows that refer to others of the file are counted as {@link LoadSummary.later}. */
+  /** Checks the rows and saves nothing. Rows that refer to other rows of the file are counted as {@link LoadSummary.later}. */
   isTrial?: boolean | undefined
   /** Called for each row that cannot be saved, with the reasons. */
   onRejected: (row: LoadRow & ReadRow, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
-  /** Rows that an interrupted load of the same file has done. */
+  /** Rows that an interrupted load of the same file has processed. */
   resumed?: InterruptedLoad | undefined
   /** Called once, before the first rows are saved. */
   onBegin?: () => void
   /** Called before a request with the positions of its rows. @returns the mark that its transactions store */
   onSend?: (rows: readonly number[]) => LoadMark | undefined
-  /** Called with its outcome: indexes of the rows that were not saved. */
+  /** Called with the outcome of a request: indexes of the rows that were not saved. */
   onReceived?: (indexes: readonly number[]) => void
   /** Called when rows have been saved or rejected, and are on the disk. */
   onSettled?: (settledRows: SettledRows) => void
@@ -58,7 +58,7 @@ export interface LoadOptions {
   /** Updated continuously, so that the caller knows what has been done when the load throws. */
   summary?: LoadSummary | undefined
   batchRows?: number
-  /** Rows in a request, if they are not encoded in advance. */
+  /** Maximum number of rows in a request, if they are not encoded in advance. */
   savedAtOnce?: number
 }
 
@@ -70,7 +70,7 @@ export interface InterruptedLoad {
   readonly kept: ReadonlySet<number>
   /** Rows that are saved, although they were not settled. */
   readonly savedRows: ReadonlySet<number>
-  /** Rows that may be saved, which is not known: one whose key exists is skipped. */
+  /** Rows that may or may not have been saved: such a row is skipped if its key exists. */
   readonly uncertain: ReadonlySet<number>
 }
 
@@ -91,7 +91,7 @@ export interface LoadSummary {
   updated: number
   skipped: number
   rejected: number
-  /** Rows of a trial that refer to entities that do not exist; the file may have them. */
+  /** Number of rows of a trial that refer to entities that do not exist but may be in the file. */
   later: number
 }
 

@@ -2,9 +2,12 @@ import { emptySummary, type InterruptedLoad, type LoadOptions, type LoadRow, typ
 import { RowReader } from './row-reader.ts'
 import { RowSaver } from './row-saver.ts'
 
-/** Rows in a transaction. Posting lists of a value are written once in each, so that fewer transactions cost less than ten times as many. */
+/**
+ * Number of rows in a transaction. Posting lists of a value are written once in each, so that one large transaction costs less than ten
+ * small ones.
+ */
 const BATCH_ROWS = 50_000
-/** Images make rows long, and a batch is one message to the writer. */
+/** Maximum number of characters in a batch: images make rows long, and a batch is one message to the writer. */
 const BATCH_CHARACTERS = 16 * 2 ** 20
 /** Maximum number of rows kept for another try at the end; further ones are rejected at once. */
 const MAX_WAITING = 200_000

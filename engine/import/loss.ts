@@ -2,7 +2,7 @@ import { longNumberIn } from '../base/exact-json.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import { cellText } from './table-file.ts'
 
-/** Clause that says what an attribute does not keep of the values of a column; undefined if it keeps all of them. */
+/** Clause that says what part of the values of a column an attribute loses; undefined if it loses nothing. */
 export function lossOf({ type }: StorageModel, values: readonly unknown[], isTyped: boolean): string | undefined {
   for (const value of values) {
     if (value === null || value === undefined) continue
@@ -14,7 +14,7 @@ export function lossOf({ type }: StorageModel, values: readonly unknown[], isTyp
   return undefined
 }
 
-/** Clause that says what a type does not keep of a text; undefined if it keeps all. */
+/** Clause that says what part of a text a type loses; undefined if it loses nothing. */
 export const lossIn = (type: StorageModel['type'], text: string): string | undefined => LOSSES[type]?.(text)
 
 const BEYOND_MILLISECONDS = /:\d\d[.,]\d{3}0*[1-9]/
@@ -36,6 +36,6 @@ const LOSSES: { readonly [T in StorageModel['type']]?: (text: string) => string 
   },
 }
 
-/** True for the shortest decimal of a number of 32 bits, and for what it equals. */
+/** True for a number that a Float32 holds exactly, or that is the shortest decimal of a Float32. */
 const isFloat = (number: number): boolean =>
   Math.fround(number) === number || Number(Math.fround(number).toPrecision(7)) === number

@@ -6,8 +6,8 @@ export const memberTexts = (json: string): Map<string, string> =>
   new Map(Array.from(memberRanges(json), ([name, [start, end]]) => [name, json.slice(start, end)]))
 
 /**
- * Positions of the values in a JSON object, by the names of its members: start and end. Of several members with one name the last
- * counts.
+ * Positions of the values in a JSON object, by the names of its members: start and end. If several members have the same name, the last one
+ * is used.
  * @param json known to be valid
  */
 export function memberRanges(json: string): Map<string, readonly [number, number]> {
@@ -35,7 +35,7 @@ export function memberRanges(json: string): Map<string, readonly [number, number
   return members
 }
 
-/** Index behind the quote that ends a text. @param start index of the quote before it */
+/** Index after the quote that ends a string. @param start index of the quote before it */
 function endOfString(json: string, start: number): number {
   let at = start + 1
   while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1

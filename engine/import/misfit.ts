@@ -10,7 +10,7 @@ export interface Misfit {
   /** Index of its row in the sample. */
   readonly row: number
   readonly text: string
-  /** Why it cannot. */
+  /** Reason why the attribute cannot hold it. */
   readonly reason: string
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject } from '../base/json-object.ts'
 import { parseExact } from '../base/exact-json.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 
-/** A column in the schema of a Parquet file, as hyparquet has it. */
+/** A column in the schema of a Parquet file, as hyparquet returns it. */
 export interface SchemaColumn {
   readonly element: {
     readonly name: string
@@ -27,13 +27,13 @@ type Element = SchemaColumn['element']
 /** Type of an attribute for a column, and how its cells are read. */
 export interface Kind {
   readonly type: StorageModel
-  /** The value of a cell that is not null, see `TableRow`. @throws {Error} it is not what the schema says */
+  /** The value of a cell that is not null, see `TableRow`. @throws {Error} if it does not match the schema */
   read(cell: unknown): unknown
 }
 
 /**
- * Kind of a column. Values keep all their digits: hyparquet would round decimals, and cut times and long integers off.
- * Source: Parquet format, LogicalTypes.md.
+ * Kind of a column. Values keep all their digits: hyparquet would round decimals, and truncate times and long integers. Source: Parquet
+ * format, LogicalTypes.md.
  */
 export function kindOf(column: SchemaColumn): Kind {
   const { element } = column
@@ -42,10 +42,10 @@ export function kindOf(column: SchemaColumn): Kind {
   return leafKind(element)
 }
 
-/** Places of a decimal attribute. */
+/** Maximum number of decimal places of a decimal attribute. */
 const MAX_SCALE = 18
 
-/** Annotations that hyparquet reads as they are needed here. */
+/** Annotations that hyparquet already reads in the required form. */
 const LEFT: readonly string[] = ['LIST', 'MAP', 'MAP_KEY_VALUE', 'UUID', 'FLOAT16', 'VARIANT', 'GEOMETRY', 'GEOGRAPHY']
 
 /** Has hyparquet return the values of a column as they are stored. */
@@ -127,7 +127,7 @@ function integerKind({ type, converted_type: converted = '', logical_type: logic
 
 type Read = (cell: unknown) => unknown
 
-/** Reads values inside of a list, a map or a structure as JSON. Of a map with keys of other types the keys are their texts. */
+/** Reads values inside a list, a map or a structure as JSON. Map keys of other types become their texts. */
 function nestedReader(column: SchemaColumn): Read {
   const read = column.element.repetition_type === 'REPEATED' ? listReader(itemReader(column)) : itemReader(column)
   return cell => (cell === null || cell === undefined ? null : read(cell))
@@ -160,7 +160,7 @@ function itemReader({ element, children }: SchemaColumn): Read {
     Object.fromEntries(members.map(([name, read]) => [name, read((cell as Record<string, unknown>)[name])]))
 }
 
-/** Reads keys of maps, of which hyparquet has made names of properties. */
+/** Reads keys of maps, which hyparquet has converted to property names. */
 function keyReader({ element }: SchemaColumn): (name: string) => string {
   const { read } = leafKind(element)
   const decode = STORED[nameOf(element) === 'UUID' ? 'UUID' : (element.type ?? '')] ?? bytesOf
@@ -182,7 +182,7 @@ const STORED: Readonly<Record<string, (name: string) => unknown>> = {
   UUID: asIs,
 }
 
-/** A value of JSON. Numbers that JSON does not have are texts, bytes are written in base64. */
+/** Converts a value to JSON. Numbers that JSON cannot represent become strings, bytes are written in base64. */
 function inJson(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
   if (value instanceof Date) return value.toISOString()
@@ -192,7 +192,7 @@ function inJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inJson(each)]))
 }
 
-/** Bytes of a text. @throws {Error} they are not UTF-8 */
+/** Decodes the bytes of a text. @throws {Error} if they are not UTF-8 */
 function textOf(cell: unknown): string {
   const bytes = cell as Uint8Array
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
@@ -201,7 +201,7 @@ function textOf(cell: unknown): string {
   return text
 }
 
-/** An object or an array; other JSON as its text. */
+/** Parses an object or an array; returns other JSON as its text. */
 function jsonOf(text: string): unknown {
   try {
     const value = parseExact(text, 'numbers')
@@ -211,10 +211,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Not a number is null, for which some programs use it. */
+/** Converts NaN to null, because some programs use NaN for null. */
 const numberOf = (cell: unknown): unknown => (Number.isNaN(cell) ? null : cell)
 
-/** All digits of a decimal, of which the file has an integer in units of its last place. */
+/** All digits of a decimal, which the file stores as an integer in units of its last place. */
 function fixed(cell: unknown, scale: number): string {
   const units = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
@@ -228,11 +228,11 @@ const signed = (bytes: Uint8Array): bigint =>
 
 const UNITS: Readonly<Record<string, bigint>> = { MILLIS: 1n, MICROS: 1000n, NANOS: 1_000_000n }
 
-/** Units of a time in a millisecond. */
+/** Number of units of a time in a millisecond. */
 const perMillisecond = (name: string, unit: string | undefined, type: string | undefined): bigint =>
   UNITS[unit ?? name.split('_')[1] ?? ''] ?? (type === 'INT32' ? 1n : 1000n)
 
-/** For hyparquet, which calls it with every INT96. */
+/** Parsers for hyparquet, which calls this one with every INT96. */
 export const parsers = { timestampFromNanoseconds: (nanos: bigint): string => momentOf(nanos, UNITS.NANOS!) }
 
 /** ISO text of a moment, with all its digits. */

@@ -8,10 +8,10 @@ import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
 import type { RowText } from './split-rows.ts'
 
-/** Characters of a value. */
+/** Maximum number of characters shown of a value. */
 const SHOWN_LENGTH = 1_000
 
-/** Rows whose beginning is of interest. */
+/** Request for the first rows of a file. */
 export interface PreviewRequest extends Omit<ImportRequest, 'isTrial' | 'onRejected' | 'summary' | 'leavesOutOthers'> {
   /** Maximum number of rows that are read. */
   readonly rows: number
@@ -29,7 +29,7 @@ export interface RowPreview {
 interface PreviewedRow {
   /** Line on which the row starts, counted from 1. */
   readonly line: number
-  /** Values by column, as they are read; those that cannot be read, or are left out, as they are in the file. */
+  /** Values by column, as they are read; values that cannot be read or are left out, as they are in the file. */
   readonly cells: readonly (string | null)[]
   /** Reasons why the row would not be saved; empty for a good row. */
   readonly errors: readonly string[]
@@ -94,7 +94,7 @@ function csvCells({ delimiter, attributes }: NonNullable<RowFormat['csv']>): Cel
   }
 }
 
-/** A cell for people to read, who need no more than its beginning. */
+/** The beginning of a cell, for display. */
 const excerptOf = (cell: string | null): string | null => cell?.slice(0, SHOWN_LENGTH).toWellFormed() ?? null
 
 function cellOf({ value }: ReadRow, name: string): string | null {

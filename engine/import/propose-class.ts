@@ -14,14 +14,14 @@ export interface SampleColumn {
   readonly values: readonly unknown[]
   /** Type of the values, where the source says it. */
   readonly type?: StorageModel | undefined
-  /** Clause that says what the reader of the file does not keep of the values. */
+  /** Clause that says what part of the values the reader of the file loses. */
   readonly loss?: string | undefined
 }
 
 interface ProposalOptions {
   readonly className: string
   readonly columns: readonly SampleColumn[]
-  /** Texts were texts in the source, and numbers numbers. */
+  /** True if texts were texts in the source, and numbers were numbers. */
   readonly isTyped: boolean
   readonly format: ForeignFormat
   /** Attributes by the names of columns, where they are not to be guessed; null for a column that is left out. */
@@ -38,9 +38,9 @@ interface ProposedColumn {
   /** Null for a column that is left out. */
   readonly attribute: string | null
   readonly model: StorageModel
-  /** The type was found by the values, not given by the user or by the file. */
+  /** True if the type was guessed from the values, not given by the user or by the file. */
   readonly isGuessed: boolean
-  /** Clause that says what the attribute does not keep of the values. */
+  /** Clause that says what part of the values the attribute loses. */
   readonly loss?: string | undefined
 }
 
@@ -49,19 +49,19 @@ export interface ProposedClass {
   readonly columns: readonly ProposedColumn[]
   /** Attribute that numbers the entities, because no column is a key. */
   readonly newKey: string | undefined
-  /** Attributes that could be the key in its place: without nulls and repetitions, but not named like one. */
+  /** Attributes that could be the key instead: without nulls and duplicates, but without the name of a key. */
   readonly possibleKeys: readonly string[]
-  /** Number of rows that have no value for the key, or one of an earlier row. */
+  /** Number of rows that have no value for the key, or the same value as an earlier row. */
   readonly rowsWithoutKey: number
   /** Texts that stand for null. */
   readonly nulls: readonly string[]
-  /** Rules for the values that a load of the file keeps, by attribute. */
+  /** Rules for the values that a load of the file accepts, by attribute. */
   readonly values: Readonly<Record<string, ProposedValues>>
 }
 
 /**
- * Names of a key. That values are unique is not enough: in a small file nearly every column is, and a key would refuse the first repetition
- * in a later file.
+ * Names of a key. Unique values are not enough: in a small file nearly every column has them, and a key would reject the first duplicate in
+ * a later file.
  */
 const KEY_NAME = /^(?:_?id|key|uuid|guid|code|number|no|nr|sku|isbn|ean)$/i
 const KEY_TYPES: readonly string[] = ['long', 'long64', 'string', 'uuid']
@@ -69,12 +69,12 @@ const MAX_KEY_LENGTH = 100
 /** Types of values by which entities are looked up. */
 const INDEXED_TYPES: readonly string[] = ['string', 'uuid', 'long', 'long64', 'date']
 const MAX_INDEXED_LENGTH = 200
-/** Share of different values from which an index is worth its space. */
+/** Minimum share of distinct values at which an index is worth its space. */
 const MIN_DISTINCT = 0.5
 
 /**
  * Proposes a dataclass for the columns of a table.
- * @throws {Error} a name or a type of the options is of no column
+ * @throws {Error} if a name or a type in the options belongs to no column
  */
 export function proposeClass(options: ProposalOptions): ProposedClass {
   const { className, columns, isTyped, format, types } = options
@@ -150,7 +150,7 @@ function isUnique({ column: { values }, attribute, model }: ProposedColumn): boo
   return values.every(isKeyValue) && distinct(values) === values.length
 }
 
-/** Number of rows without a key of their own. A number that is missing is made. */
+/** Number of rows without a unique key. A missing number is generated. */
 function withoutKey({ column: { values }, model }: ProposedColumn): number {
   const isText = model.type === 'string'
   const filled = values.filter(value => value !== null && value !== undefined)

@@ -5,7 +5,7 @@ import type { TableFile, TableRow } from './table-file.ts'
 const ROWS_AT_ONCE = 500
 
 /**
- * Opens a Parquet file. Its types are those of the columns; one group of rows at a time is in memory.
+ * Opens a Parquet file with the types of its columns; one group of rows at a time is in memory.
  * @throws {Error} the file is missing or is not Parquet
  */
 export async function openParquet(path: string): Promise<TableFile> {
@@ -61,7 +61,7 @@ async function loadReader() {
   }
 }
 
-/** A row with a cell that cannot be read keeps the others, for the file of errors. */
+/** Converts a row. If one cell cannot be read, the others are kept for the file of errors. */
 function rowOf(line: number, cells: readonly unknown[], kinds: readonly Kind[], names: readonly string[]): TableRow {
   let problem: string | undefined
   const read = cells.map((cell, i) => {

@@ -70,7 +70,7 @@ async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
   if (remainder.length > 0) yield decode(remainder, isFirst)
 }
 
-/** End of the last character of UTF-8 that is complete. */
+/** End of the last complete UTF-8 character. */
 function afterLastCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!

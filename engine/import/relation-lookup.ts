@@ -17,13 +17,13 @@ export type RelationsBy = Readonly<Record<string, string>>
 
 /** A row whose related entities may be given by other values than their keys. */
 export interface RelatedRow extends RowText {
-  /** Its text with keys of related entities in place of these values. */
+  /** Text of the row with keys of related entities instead of these values. */
   resolvedText?: string
-  /** Reason why a related entity was not found, and whether a later row may be it. */
+  /** Reason why a related entity was not found, and whether a later row may create it. */
   unresolved?: { readonly reason: string; readonly mayCome: boolean }
 }
 
-/** Relations by the names of their attributes. They may be given by the names of columns, as the header of the file has them. */
+/** Relations by attribute name. In the options they may also have the names of columns, as in the header of the file. */
 export function relationsOf(
   relations: RelationsBy,
   columns: Readonly<Record<string, string | null>> = {},
@@ -43,7 +43,7 @@ export function relationsOf(
  */
 export type FindKeys = (attribute: StorageAttribute, values: readonly Value[]) => Promise<readonly string[][]>
 
-/** Rows that are taken apart in one turn of the thread, which serves requests. */
+/** Number of rows that are parsed in one turn of the event loop, because the thread also serves requests. */
 const ROWS_PER_TURN = 250
 
 interface Lookup {
@@ -61,7 +61,8 @@ interface NamedEntity {
 }
 
 /**
- * Replaces values of related entities, such as their names, by their keys. A row whose value no entity has, or several, gets the reason.
+ * Replaces values of related entities, such as their names, by their keys. If no entity or several entities have the value, the row gets
+ * the reason.
  */
 export class RelationLookup {
   /** Format of the texts with keys. */
@@ -213,7 +214,9 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
 
 const listOf = (names: readonly string[]): string => (names.length > 0 ? `; there are ${names.join(', ')}` : '')
 
-/** Lookup for the relations of a load; undefined if it gives none by other attributes. @throws {Error} as {@link RelationLookup} */
+/**
+ * Lookup for the relations of a load; undefined if all related entities are given by their keys. @throws {Error} as {@link RelationLookup}
+ */
 export function lookupFor(
   dataClass: DataClass,
   format: RowFormat,

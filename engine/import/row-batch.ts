@@ -21,7 +21,10 @@ export function rowBatch(format: RowFormat, texts: readonly string[]): RowBatch 
   return { format, text: texts.join(''), ends }
 }
 
-/** A row as an element of a save: `__KEY`, which rows of an answer of this protocol have, would make it the change of an entity. */
+/**
+ * Converts a row to an element of a save that creates an entity: `__KEY`, which rows from an answer of this protocol contain, would make it
+ * a change of an existing entity.
+ */
 export function asNewEntity({ json, value }: ReadRow, { key }: DataClass): { json: string; value: unknown } {
   const sentKey = ownMember(value, '__KEY')
   if (sentKey === undefined) return { json, value }
@@ -37,7 +40,7 @@ export const asChange = (row: ReadRow, dataClass: DataClass, stamp: number): str
 export const keyOf = ({ value }: ReadRow, { key }: DataClass): unknown =>
   ownMember(value, key.name) ?? ownMember(value, '__KEY')
 
-/** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
+/** Adds properties to a JSON object. If two properties have the same name, the last one is used, so the existing text can stay. */
 function extend(json: string, properties: Record<string, unknown>): string {
   const inner = json.slice(json.indexOf('{') + 1, json.lastIndexOf('}'))
   return `{${inner.trim() === '' ? '' : `${inner},`}${stringifyExact(properties).slice(1)}`

@@ -13,11 +13,13 @@ import { type TableFile, tableTexts } from './table-file.ts'
 export interface RowFileOptions extends ForeignFormat {
   bytes: AsyncIterable<Buffer>
   format: Format
-  /** Separator of CSV fields, one character. By default the one with which the header names most attributes. */
+  /** Separator of CSV fields, one character. By default the separator with which the header names the most attributes. */
   delimiter?: string | undefined
   /** UTF-8 by default. */
   encoding?: string | undefined
-  /** Attributes by the names of columns, or of properties of JSON, where they differ; null for what is left out. */
+  /**
+   * Attributes by the names of columns, or of properties of JSON, if the names differ; null for columns and properties that are left out.
+   */
   columns?: Readonly<Record<string, string | null>> | undefined
   /** Leaves out CSV columns that are not attributes; by default they are an error. */
   leavesOutOthers?: boolean | undefined
@@ -25,12 +27,12 @@ export interface RowFileOptions extends ForeignFormat {
   attributes?: readonly (string | null)[] | undefined
 }
 
-/** A file of rows, open. */
+/** An open file of rows. */
 export interface RowFile {
   readonly format: RowFormat
   /** Names of the columns of CSV, as they are in the header. */
   readonly header?: readonly string[]
-  /** The texts of the rows in order, as many together as have been read at once. @throws {Error} if the file cannot be read */
+  /** The texts of the rows in order, grouped as they were read. @throws {Error} if the file cannot be read */
   readonly rows: AsyncIterable<RowText[]>
 }
 
@@ -53,7 +55,7 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   return { format: { decimal, dates, nulls, csv: { delimiter, attributes } }, header, rows: records }
 }
 
-/** Opens the rows of a table as those of CSV with commas. @throws {Error} a column is not an attribute of the dataclass */
+/** Opens the rows of a table like rows of comma-separated CSV. @throws {Error} a column is not an attribute of the dataclass */
 export function openTableRows(
   table: TableFile,
   { columns = {}, attributes }: Pick<RowFileOptions, 'columns' | 'attributes'>,
@@ -74,7 +76,7 @@ interface CsvFile {
 /**
  * Reads CSV up to its header, which may be below blank lines, comments and `sep=;`.
  * @param chosenDelimiter delimiter
- * @param choose decides on a delimiter where neither the caller nor the file names it, by the lines from the header on that have been read
+ * @param choose chooses a delimiter if neither the caller nor the file names one, based on the lines read so far, from the header on
  * @throws {Error} the header cannot be read
  */
 export async function openCsv(
@@ -108,7 +110,7 @@ async function* after(first: RowText[], lines: AsyncIterable<RowText[]>): AsyncG
   yield* lines
 }
 
-/** The next part that is not empty; an empty one at the end. */
+/** The next part that is not empty; an empty part at the end. */
 async function firstOf(parts: AsyncGenerator<RowText[]>): Promise<RowText[]> {
   for (;;) {
     const { done, value } = await parts.next()
@@ -140,7 +142,9 @@ async function firstLines(lines: AsyncGenerator<RowText[]>): Promise<{ hint: str
   return { hint, first: hint === undefined ? first : first.slice(1) }
 }
 
-/** The delimiter with which a header names most attributes. Among those that show as many, such as none, the number of fields decides. */
+/**
+ * The delimiter with which a header names the most attributes. If several name the same number, such as none, the number of fields decides.
+ */
 function delimiterOfHeader(text: string, names: ReadonlySet<string>): string {
   const rank = (delimiter: string): number => {
     const fields = new CsvSplitter(delimiter).split(text)

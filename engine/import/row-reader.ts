@@ -20,13 +20,13 @@ export interface RowFormat extends ForeignFormat {
   readonly csv?: { readonly delimiter: string; readonly attributes: readonly (string | null)[] } | undefined
   /** Attributes by the names of properties of JSON rows, where they differ; null for a property that is left out. */
   readonly names?: Readonly<Record<string, string | null>> | undefined
-  /** Columns by their attributes, where the dataclass has been proposed for this file. */
+  /** Origins of the types of proposed columns, by attribute, if the dataclass has been proposed for this file. */
   readonly proposed?: Readonly<Record<string, ProposedValues>> | undefined
 }
 
 /** A row as read from its text. */
 export interface ReadRow {
-  /** The JSON object as it was written, so that long integers keep their digits; or whatever the file has in its place. */
+  /** The JSON object as it was written, so that long integers keep their digits; or the text that the file has instead of an object. */
   json: string
   /** The parsed object, or the reason why it cannot be parsed. */
   value: Record<string, unknown> | Error
@@ -38,9 +38,9 @@ interface CsvColumns {
   readonly splitter: CsvSplitter
   /** Number of columns. */
   readonly count: number
-  /** Attributes of those that are read. */
+  /** Attributes of the columns that are read. */
   readonly attributes: readonly Attribute[]
-  /** Their indexes. */
+  /** Indexes of the columns that are read. */
   readonly indexes: readonly number[]
 }
 
@@ -50,7 +50,7 @@ const ROW_OF_ERRORS = '],"row":'
 
 /** Reads the texts of rows of one file. */
 export class RowReader {
-  /** Keeps the digits of long numbers where the dataclass has them. */
+  /** Parses JSON, keeping the digits of long numbers for attributes that store them. */
   private readonly parse: (text: string) => unknown
   private readonly csv: CsvColumns | undefined
   /** Properties of JSON rows whose attributes hold texts. */
@@ -76,7 +76,7 @@ export class RowReader {
     }
   }
 
-  /** The value of an invalid row is an error. */
+  /** Reads a row. The value of an invalid row is an error. */
   read(row: RowText): ReadRow {
     const { text } = row
     const problem = problemOf(row)
@@ -118,14 +118,14 @@ export class RowReader {
     }
   }
 
-  /** @throws {Error} a proposed attribute would not hold it as it is */
+  /** @throws {Error} if the type proposed for the attribute would change the value */
   private field(attribute: Attribute, field: string | null): unknown {
     const value = csvValue(attribute, field, this.format)
     if (this.format.proposed && value !== null) checkValue(attribute, field!, this.format)
     return value
   }
 
-  /** @throws {Error} a proposed attribute would not hold its value as it is */
+  /** @throws {Error} if the type proposed for an attribute would change its value */
   private checkMembers(json: string): void {
     for (const [property, value] of Object.entries(parseExact(json, 'numbers') as object)) {
       const attribute = this.attributeOf(property)
@@ -153,8 +153,8 @@ export class RowReader {
   }
 
   /**
-   * A row whose numbers, truth values and objects are texts where its attributes hold texts, as a CSV file has them. A file with values of
-   * several types in one column is loaded so. Undefined if there are none.
+   * Converts numbers, booleans and objects of a row to texts if their attributes hold texts, as in a CSV file, so that a file with values
+   * of several types in one column can be loaded. Undefined if there are none.
    */
   private withTexts(row: Record<string, unknown>, json: string): Record<string, unknown> | undefined {
     const properties = this.textProperties.filter(
@@ -165,7 +165,7 @@ export class RowReader {
     return { ...row, ...Object.fromEntries(properties.map(property => [property, texts.get(property)])) }
   }
 
-  /** Row in a line of a file of errors. Its texts are read as CSV fields, which they may have been. */
+  /** Row in a line of a file of errors. Its texts are read as CSV fields, because they may come from a CSV file. */
   private corrected(text: string, row: unknown): ReadRow {
     if (!isJsonObject(row)) return { json: text, value: new Error('"row" is not a JSON object') }
     const raw = () => row
@@ -191,7 +191,7 @@ export class RowReader {
 export const problemOf = ({ text, problem }: RowText): string | undefined =>
   problem ?? (hasUndecodable(text) ? NOT_UTF8 : undefined)
 
-/** Reason why a row of CSV is rejected that has not as many fields as there are columns. */
+/** Reason for rejecting a row of CSV whose number of fields differs from the number of columns. */
 export const fieldCount = (fields: readonly unknown[], columns: number): string =>
   `${quantity(fields.length, 'field')} for ${quantity(columns, 'column')}`
 

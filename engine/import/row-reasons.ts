@@ -3,7 +3,7 @@ import type { ErrorData } from '../base/errors.ts'
 export const KEY_EXISTS = 1545
 const ENTITY_NOT_FOUND = 1543
 
-/** Advice for rows, by the code of an error whose message advises requests to send `__KEY` and `__STAMP`, or neither. */
+/** Advice for rows, by error code, in place of the advice in messages to send `__KEY` and `__STAMP`, or neither. */
 const ADVICE: ReadonlyMap<number, string> = new Map([
   [KEY_EXISTS, '; loaded as an update, the row changes it'],
   [ENTITY_NOT_FOUND, ''],

@@ -7,13 +7,13 @@ import { asChange, asNewEntity, keyOf } from './row-batch.ts'
 import { type ReadRow, RowReader } from './row-reader.ts'
 import { KEY_EXISTS, rowReasons } from './row-reasons.ts'
 
-/** Rows in a request, if they are not encoded in advance. */
+/** Maximum number of rows in a request, if they are not encoded in advance. */
 const SAVED_AT_ONCE = 5_000
 
 const UNAVAILABLE = 503
 const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
 const STALE_STAMP = 1263
-/** Codes for a key named by a relation or a foreign key that no entity has. */
+/** Error codes for a key in a relation or a foreign key that no entity has. */
 const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
 
 /** A row as it was read. */
@@ -49,7 +49,7 @@ export class RowSaver {
     this.reader = this.lookup?.newReader() ?? new RowReader(dataClass, format)
   }
 
-  /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
+  /** Encodes the rows of a batch that can be new entities. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
     const { target, dataClass, format, existing, isTrial, moment } = this.options
     await this.lookup?.resolve(batch)
@@ -71,7 +71,7 @@ export class RowSaver {
       await this.saveEach(remainingRows.slice(start, start + savedAtOnce))
   }
 
-  /** Saves rows that failed before, when there are more entities. */
+  /** Saves rows that failed earlier, now that more entities exist. */
   async saveAgain(batch: readonly LoadRow[]): Promise<void> {
     await this.lookup?.resolve(batch)
     await this.save(batch, undefined)
@@ -132,8 +132,9 @@ export class RowSaver {
   }
 
   /**
-   * Stamps of the entities in a database whose keys rows have. The store finds a key together with all other problems of a new
-   * entity; a database that is not sent the entity because of them does not. A change without values tells which keys exist.
+   * Stamps of existing entities in a database, by the rows that have their keys. The store reports an existing key together with all other
+   * problems of a new entity; a database cannot, because an entity with problems is not sent to it. A change without values shows which
+   * keys exist.
    */
   private async stampsOf(rows: readonly ReadLoadRow[]): Promise<Map<ReadLoadRow, number>> {
     const { target, dataClass } = this.options
@@ -153,8 +154,8 @@ export class RowSaver {
   }
 
   /**
-   * Changes existing entities. A save with a wrong stamp is refused with the current entity, which has the right stamp. Of several
-   * rows with one key, one is saved in each round.
+   * Changes existing entities. A save with a wrong stamp is refused with the current entity, which has the right stamp. If several rows
+   * have the same key, one of them is saved in each round.
    */
   private async update(rows: readonly { readonly read: ReadLoadRow; readonly stamp: number }[]): Promise<void> {
     const { dataClass } = this.options
@@ -173,7 +174,7 @@ export class RowSaver {
     }
   }
 
-  /** Sends elements of a save. One that makes a save fail as a whole is found by halving it. */
+  /** Sends elements of a save. An element that makes a whole save fail is found by halving the save. */
   private async write(items: readonly Element[], each: (item: Element, entity: SavedEntity) => void): Promise<void> {
     if (items.length === 0) return
     const { target, isTrial, moment, onSend, onReceived } = this.options
@@ -214,7 +215,7 @@ export class RowSaver {
 
 const textOf = ({ text, resolvedText }: LoadRow): string => resolvedText ?? text
 
-/** A full disk concerns all rows; an error of plugin code may concern only one of them. */
+/** True for an error that affects all rows, such as a full disk; an error of plugin code may affect only one row. */
 const isForAllRows = (error: unknown): boolean => !(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE
 
 const codes = ({ failure }: SavedEntity): number[] => failure?.error.entries.map(({ errCode }) => errCode) ?? []

@@ -1,15 +1,15 @@
-/** Bytes that are enough to guess how a file is written. */
+/** Number of bytes from which the format of a file is guessed. */
 const SAMPLE_BYTES = 4 * 2 ** 20
 
-/** The begin of a file. */
+/** The beginning of a file. */
 export interface ByteSample {
   readonly bytes: Buffer
-  /** True if the file has no more. */
+  /** True if the sample is the whole file. */
   readonly isWhole: boolean
 }
 
 /**
- * Reads the begin of a source.
+ * Reads the beginning of a source.
  * @returns the sample, and all bytes of the source, the sample included
  */
 export async function sampleBytes(
@@ -31,7 +31,7 @@ export async function sampleBytes(
   return { sample: { bytes: Buffer.concat(chunks), isWhole }, all: replay(chunks, iterator) }
 }
 
-/** The bytes that have been read of a source, and all others. */
+/** The bytes that have already been read from a source, followed by all others. */
 async function* replay(chunks: readonly Buffer[], iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* chunks
@@ -59,7 +59,7 @@ export function guessEncoding({ bytes }: ByteSample): string {
 
 const ZEROS_IN = 4096
 
-/** UTF-16 without a mark: most characters of a table have a byte that is zero. */
+/** Recognizes UTF-16 without a byte order mark: most characters of a table have a byte that is zero. */
 function zeroBytes(bytes: Buffer): string | undefined {
   const zeros = [0, 0]
   for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) zeros[i % 2]!++
@@ -68,7 +68,7 @@ function zeroBytes(bytes: Buffer): string | undefined {
   return even > bytes.length / 4 && odd < even / 8 ? 'utf-16be' : undefined
 }
 
-/** Characters of several bytes, and bytes that are not of UTF-8. */
+/** Counts characters of several bytes, and bytes that are not UTF-8. */
 function utf8Characters(bytes: Buffer): { characters: number; faults: number } {
   let characters = 0
   let faults = 0

@@ -13,26 +13,26 @@ import { CsvSplitter, NOT_CLOSED } from './split-csv.ts'
 import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
 import type { TableFile, TableRow } from './table-file.ts'
 
-/** How the texts of a file are written: given by the user, or guessed. */
+/** Format of a text file, given by the user or guessed. */
 export interface TextFormat extends ForeignFormat {
   readonly encoding?: string | undefined
   readonly delimiter?: string | undefined
 }
 
-/** The first rows of a file, and what they say of all. */
+/** The first rows of a file, and properties of the file derived from them. */
 export interface FileSample {
   readonly columns: readonly SampleColumn[]
-  /** Texts were texts in the source, and numbers numbers. */
+  /** True if texts were texts in the source, and numbers were numbers. */
   readonly isTyped: boolean
   /** The values are read as fields of CSV, not as JSON. */
   readonly hasFields: boolean
   readonly rows: number
-  /** Rows beside them that cannot be loaded. */
+  /** Further rows that cannot be loaded. */
   readonly unreadable: readonly UnreadableRow[]
   /** True if the file has no other rows. */
   readonly isWhole: boolean
   readonly format: TextFormat
-  /** Questions that the sample leaves to the user: a sentence each. */
+  /** Questions that the sample leaves to the user, one sentence each. */
   readonly open: readonly string[]
 }
 
@@ -43,13 +43,13 @@ interface UnreadableRow {
 }
 
 const MAX_ROWS = 10_000
-/** Records by which a delimiter is chosen. */
+/** Number of records that are compared to choose a delimiter. */
 const RECORDS_TO_COMPARE = 200
 
 /**
- * Reads the first rows of a file of text.
+ * Reads the first rows of a text file.
  * @param chosenFormat options that need no guess
- * @param names of attributes of the dataclass, by which a delimiter is recognised before all
+ * @param names names of attributes of the dataclass, the first criterion for recognizing a delimiter
  * @throws {Error} the file cannot be read
  */
 export function sampleFile(
@@ -111,7 +111,7 @@ async function sampleCsv(
   }
 }
 
-/** The delimiter with which the header names most attributes, or else most records have as many fields as the header. */
+/** The delimiter with which the header names the most attributes, or else with which the most records have as many fields as the header. */
 function guessDelimiter(lines: readonly RowText[], names: ReadonlySet<string>): string {
   let best: { delimiter: string; score: number } | undefined
   for (const delimiter of DELIMITERS) {
@@ -174,7 +174,7 @@ async function sampleObjects(
   }
 }
 
-/** A row of JSON, or the reason why it is none. */
+/** The object in a row of JSON, or the reason why the row is not an object. */
 function objectIn(row: RowText): Record<string, unknown> | string {
   const problem = problemOf(row)
   if (problem !== undefined) return problem
@@ -220,7 +220,7 @@ async function all<T>(parts: AsyncIterable<T[]>): Promise<T[]> {
   return items
 }
 
-/** Names of columns with those that have neither a name nor values left out. */
+/** Names of columns, without columns that have neither a name nor values. */
 export function withoutEmpty(
   { columns }: Pick<FileSample, 'columns'>,
   names: Readonly<Record<string, string | null>> | undefined,

@@ -1,13 +1,13 @@
 import type { RowText } from './split-rows.ts'
 
-/** Maximum length of a field over several lines, in characters; beyond it the quote counts as unclosed. */
+/** Maximum length of a field over several lines, in characters; above it, the quote is treated as unclosed. */
 const MAX_QUOTED_LENGTH = 16 * 2 ** 20
 
 export const NOT_CLOSED = 'a quote is opened and not closed'
 
 /**
- * Joins lines of CSV (RFC 4180) to records. A line with a wrong quote is reported with its problem, and reading continues with the
- * next line: the parsers of published packages stop there, or take all lines up to the next quote for a part of the field.
+ * Joins lines of CSV (RFC 4180) to records. A line with a wrong quote is reported with its problem, and reading continues with the next
+ * line: the parsers of published packages stop there, or treat all lines up to the next quote as part of the field.
  */
 export class CsvSplitter {
   /** Start of the open record. */
@@ -39,7 +39,7 @@ export class CsvSplitter {
     return outcome === 'whole' ? this.fields : []
   }
 
-  /** Takes the end of the file. */
+  /** Handles the end of the file. */
   end(records: RowText[]): void {
     while (this.lines.length > 0) {
       const [first, ...others] = this.lines

@@ -6,12 +6,12 @@ export interface RowText {
   problem?: string
 }
 
-/** Maximum length of a row, in characters: more than any sensible one. */
+/** Maximum length of a row, in characters, above any reasonable length. */
 const MAX_ROW_LENGTH = 256 * 2 ** 20
 /** Characters that are kept of a text that is not a row. */
 const KEPT_LENGTH = 64 * 1024
 
-/** Lines of a text that are not blank, trimmed; those of one part together. */
+/** Lines of a text that are not blank, trimmed and grouped by part. */
 export async function* splitLines(parts: AsyncIterable<string>): AsyncGenerator<RowText[]> {
   for await (const rows of rawLines(parts)) {
     for (const row of rows) row.text = row.text.trim()
@@ -20,8 +20,8 @@ export async function* splitLines(parts: AsyncIterable<string>): AsyncGenerator<
 }
 
 /**
- * All lines of a text, unchanged, without the line feeds; those of one part together, because a million rows one by one are slow in
- * a chain of generators. In a text without line feeds, carriage returns end the lines.
+ * All lines of a text, unchanged, without the line feeds. They are grouped by part, because a million single rows are slow in a chain of
+ * generators. In a text without line feeds, carriage returns end the lines.
  */
 export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<RowText[]> {
   let line = 1
@@ -156,7 +156,7 @@ class ArraySplitter {
     yield { line: this.line, text: '', problem: 'the file ends inside the array' }
   }
 
-  /** Gives up the element, and continues at a line that begins like its own. */
+  /** Abandons the element, and continues at a line that begins like the element's own. */
   private *recover(problem: string): Generator<RowText> {
     const { element } = this
     const first = element.length - element.trimStart().length

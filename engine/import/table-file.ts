@@ -15,11 +15,11 @@ export interface TableRow {
 /** A spreadsheet or a Parquet file. */
 export interface TableFile {
   readonly columns: readonly { readonly name: string; readonly type?: StorageModel | undefined }[]
-  /** The rows, as many together as are at hand; each call reads the file once more. */
+  /** The rows, in groups as they become available; each call reads the file again. */
   rows(): AsyncIterable<readonly TableRow[]>
 }
 
-/** The rows as texts of CSV with commas: their loading is that of CSV. */
+/** The rows as texts of comma-separated CSV, so that they are loaded like CSV. */
 export async function* tableTexts(table: TableFile): AsyncGenerator<RowText[]> {
   for await (const rows of table.rows()) {
     yield rows.map(({ line, cells, problem }) => {

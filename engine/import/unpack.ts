@@ -4,7 +4,7 @@ import { sampleBytes } from './sample-bytes.ts'
 
 interface Packing {
   readonly extension: string
-  /** Bytes at the begin of a packed file, with which a text of UTF-8 or UTF-16 never begins. */
+  /** Bytes at the beginning of a packed file, with which a UTF-8 or UTF-16 text never begins. */
   readonly magic: Buffer
   unpack(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer>
 }
@@ -22,17 +22,19 @@ const PACKINGS: readonly Packing[] = [
   },
 ]
 
-/** A part of Node.js from 22.15 and 23.8 on, which its types for older versions lack. */
+/** Support for Zstandard, which Node.js has from 22.15 and 23.8 on, but its types for older versions lack. */
 const zstd = zlib as { createZstdCompress?: () => Transform }
 
-/** Stream that packs as the name of a file says; undefined for a file that is not packed, `unable` where Node.js cannot do it. */
+/**
+ * Stream that packs in the format of a file name; undefined for a file that is not packed, `unable` if Node.js does not support the format.
+ */
 export function packer(path: string): Transform | 'unable' | undefined {
   if (path.endsWith('.gz')) return zlib.createGzip()
   return path.endsWith('.zst') ? (zstd.createZstdCompress?.() ?? 'unable') : undefined
 }
 
 /**
- * Unpacks bytes, as the name of their file or their begin says, in parts: memory does not grow with what they become.
+ * Unpacks bytes in parts, in the format shown by the file name or the first bytes: memory does not grow with the unpacked size.
  * @throws {Error} they cannot be unpacked
  */
 export async function* unpack(path: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -47,12 +49,13 @@ export async function* unpack(path: string, bytes: AsyncIterable<Buffer>): Async
 const through = (bytes: AsyncIterable<Buffer>, decoder: Transform): AsyncIterable<Buffer> =>
   pipeline(Readable.from(bytes), decoder, () => {})
 
-/** Few enough that what they become fits into memory: a block of 4 bytes can become 128 KiB. */
+/**
+ * Number of packed bytes that are unpacked together, few enough for the result to fit into memory: a block of 4 bytes can become 128 KiB.
+ */
 const PACKED_AT_ONCE = 1024
 
 /**
- * Unpacks Zstandard. That of Node.js 22 leaves out all frames behind the first one, and takes a file that breaks off for a whole one,
- * without a word.
+ * Unpacks Zstandard. The decoder of Node.js 22 silently ignores all frames after the first one, and treats a truncated file as complete.
  */
 async function* unpackZstd(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const { Decompress } = await import('fzstd')

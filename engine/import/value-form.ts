@@ -8,8 +8,8 @@ import { type ForeignFormat, foreignDate, foreignNumber, isShortDate } from './f
 import { lossIn } from './loss.ts'
 
 /**
- * Forms that the texts of values have for which a type is proposed. A load into the proposed dataclass rejects texts of other forms: the
- * type would hold some of them as another value, as 501 for the postcode 00501.
+ * Forms that texts must have for a type to be proposed. A load into the proposed dataclass rejects texts of other forms: the type would
+ * change some of them, such as the postcode 00501 to 501.
  */
 export const FORMS: { readonly [T in StorageModel['type']]?: (text: string, format: ForeignFormat) => boolean } = {
   bool: text => TRUTHS.flat().includes(text.trim().toLowerCase()),
@@ -31,13 +31,13 @@ export const FORMS: { readonly [T in StorageModel['type']]?: (text: string, form
 
 /** Origin of the type of a proposed column. */
 export interface ProposedValues {
-  /** The type was found by the values, not given by the user or by the file. */
+  /** True if the type was guessed from the values, not given by the user or by the file. */
   readonly isGuessed: boolean
   /** The proposal says that the type does not keep all digits. */
   readonly losesDigits: boolean
 }
 
-/** @throws {Error} the type that was proposed for an attribute would not hold a value as it is in the file */
+/** @throws {Error} if the type that was proposed for an attribute would change a value of the file */
 export function checkValue(
   attribute: Attribute,
   text: string,
@@ -55,7 +55,7 @@ export function checkValue(
   )
 }
 
-/** Words and letters that are truths in pairs only: `NO` alone is a country, and `T` a code. */
+/** Words and letters that are booleans only in pairs: `NO` without `YES` is a country, and `T` without `F` a code. */
 export const TRUTHS = [
   ['true', 'false'],
   ['yes', 'no'],
@@ -64,9 +64,11 @@ export const TRUTHS = [
 ]
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
-/** Without zeros in front and without a plus: postcodes and telephone numbers stay texts. */
+/** Numbers without leading zeros and without a plus sign, so that postcodes and telephone numbers stay texts. */
 const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
-/** Beginnings of texts that are dates if they can be read as such. Years of five digits, and `31!1!2020`, are more often something else. */
+/**
+ * Beginnings of texts that are dates if they can be parsed as dates. Years of five digits, and `31!1!2020`, are more often something else.
+ */
 const DATE = /^(?:\d{4}|[+-]\d{6})[-/.]/
 const CLOCK = /^-?\d{1,4}:/
 const TABLE_TIME = /^-?\d{2,10}:\d\d:\d\d(?:\.\d{3})?$/
@@ -104,7 +106,7 @@ const MAX_PRECISION = 100
 /** A number that may be too small for a double. */
 const SMALL = /e-\d{3}/i
 
-/** True for the digits of a double, as many of them as a program has written: others would be lost. */
+/** True if a double keeps all digits that a program has written. */
 function isDouble(text: string): boolean {
   if (text.length < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
   const notation = significant(text)

@@ -3,15 +3,15 @@ import { jobOf, LOOK_MS, type NewJob, ownKey, savedKey, storeJob } from './job.t
 
 interface Context {
   readonly transaction: Pick<StoreTransaction, 'record' | 'putRecord'>
-  /** Called when some can run soon. */
+  /** Called when some of the jobs can run soon. */
   enqueued(): void
 }
 
 /**
- * Puts jobs into the queue, as part of a transaction. One whose key another job has is left out.
+ * Puts jobs into the queue, as part of a transaction. A job is left out if another job has its key.
  * @param now milliseconds since 1970
  * @param key `__KEY` of the entity that is saved, see {@link savedKey}
- * @returns the id of each, or of the job that has its key
+ * @returns the id of each job, or of the existing job with its key
  */
 export function enqueueJobs(
   { transaction, enqueued }: Context,

@@ -31,7 +31,7 @@ export interface Job extends Omit<NewJob, 'at'> {
   readonly enqueued: number
   /** Time of its state: when it is due, has begun or has ended. */
   readonly time: number
-  /** Number of times that it has been begun. */
+  /** Number of times that the job was started. */
   readonly attempts: number
   /** Number of times that the server has ended while it ran. */
   readonly interruptions?: number
@@ -40,18 +40,18 @@ export interface Job extends Omit<NewJob, 'at'> {
 }
 
 export const MAX_PRIORITY = 99
-/** Longest time between two looks at the queue: a job that is due later need not be told of. */
+/** Maximum time between two checks of the queue: a job that is due later need not be announced. */
 export const LOOK_MS = 60_000
 /** Maximum length of the arguments of a job, as JSON. */
 export const MAX_JOB_ARGUMENTS = 64 * 1024
 const KEY_LENGTH = 15
 
-/** Different in each thread. */
+/** Random part of the ids, different in each thread. */
 const ownPart = randomBytes(7).toString('hex')
 let lastMs = 0
 let count = 0
 
-/** An id; those of one thread are in the order in which they were made. @param now milliseconds since 1970 */
+/** Creates an id; the ids of one thread sort in the order of their creation. @param now milliseconds since 1970 */
 export function newJobId(now: number): string {
   // A clock may be set back.
   if (now > lastMs) {
@@ -67,18 +67,18 @@ export const isJobId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text)
 /** Key of the record of a job. */
 export const jobKey = (id: string): string => `job/${id}`
 
-/** Beginning of the keys of all jobs in a state; for `ready`, those of one function. */
+/** Beginning of the keys of all jobs in a state; for `ready`, of the jobs of one function. */
 export const statePrefix = (state: JobState, name?: string): string =>
   name === undefined ? `jobs/${state}/` : `jobs/${state}/${name}/`
 
-/** Key by which the jobs in a state are in order: of their time, or those that are ready, in which they are to run. */
+/** Key that sorts the jobs in a state: by time or, for ready jobs, in the order in which they are to run. */
 function placeKey({ id, name, state, time, priority }: Job): string {
   const order = state === 'ready' ? hex(MAX_PRIORITY - priority, 2) : String(time).padStart(KEY_LENGTH, '0')
   return `${statePrefix(state, state === 'ready' ? name : undefined)}${order}/${id}`
 }
 
 export const idOfPlace = (key: string): string => key.slice(key.lastIndexOf('/') + 1)
-/** Part of the key of a ready job by which those of all functions are in the order in which they are to run. */
+/** Part of the key of a ready job that sorts the jobs of all functions in the order in which they are to run. */
 export const orderOfPlace = (key: string): string => key.split('/').slice(3).join('/')
 /** Time in the key of a job that is not `ready`. */
 export const timeOfPlace = (key: string): number => Number(key.split('/')[2])
@@ -105,7 +105,7 @@ export function removeJob(job: Job): RecordChange[] {
   return keys.map(each => ({ key: each, value: undefined }))
 }
 
-/** Stands in the arguments of a job for the key of the entity whose save enqueues it: a new one may have none before. */
+/** Placeholder in the arguments of a job for the key of the entity whose save enqueues it: a new entity may have no key before. */
 export const savedKey = (id: string): string => `saved by ${id}`
 
 /** A new job with its state. */

@@ -27,12 +27,12 @@ export interface CommitLog {
   takeBack(): void
   /**
    * Reads the records after `sequence`, the oldest first.
-   * @throws {DamagedLogError} when they are not all there
+   * @throws {DamagedLogError} if some of them are missing
    */
   read(sequence: number): Iterable<LogEntry>
-  /** Removes what is no longer needed: records up to `sequence`, as far as they are not to be kept. */
+  /** Removes records up to `sequence` that need not be kept. */
   trim(sequence: number): void
-  /** Records behind `sequence` are kept for followers, as far as there is room for them. */
+  /** Keeps records after `sequence` for followers, as long as there is room for them. */
   followedTo(sequence: number): void
   close(): Promise<void>
 }

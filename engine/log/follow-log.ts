@@ -3,7 +3,7 @@ import type { LogPosition } from './commit-log.ts'
 import { segmentsOf, type SegmentFile } from './read-segments.ts'
 import { decodeFrame, decodeHeader, frameBytes, HEADER_BYTES } from './segment.ts'
 
-/** Position with the place of the next record, so that a reader that comes back does not search for it. */
+/** Position with the place of the next record, so that a reader that continues there does not search for it. */
 export interface LogPlace extends LogPosition {
   /** Sequence of the first record of the segment. */
   readonly segment?: number | undefined
@@ -11,7 +11,7 @@ export interface LogPlace extends LogPosition {
   readonly offset?: number | undefined
 }
 
-/** A record with the places in front of it and behind it. */
+/** A record with the places before and after it. */
 export interface FollowedRecord {
   readonly before: LogPlace
   readonly after: LogPlace
@@ -19,10 +19,10 @@ export interface FollowedRecord {
   readonly record: Uint8Array
 }
 
-/** Thrown when the log does not lead from a position to its end. */
+/** Thrown when the log has a gap between a position and its end. */
 export class LogGapError extends Error {
   override readonly name = 'LogGapError'
-  /** @param next where the records that are left begin; undefined if they belong to another history of the store */
+  /** @param next start of the remaining records; undefined if they belong to another history of the store */
   constructor(
     readonly from: LogPosition,
     readonly next: LogPlace | undefined,
@@ -31,12 +31,12 @@ export class LogGapError extends Error {
   }
 }
 
-/** A read of many small records takes one call of the system for each this many bytes. */
+/** Number of bytes that are read with one system call, also for many small records. */
 const WINDOW_BYTES = 64 * 1024
 
 /**
- * Reads the records behind `from` while another thread appends to the log, and no others of its segments than needed.
- * @param last sequence of the last committed record: one behind it may still be taken back
+ * Reads the records after `from` while another thread appends to the log, and only those of its segments that are needed.
+ * @param last sequence of the last committed record: a record after it may still be taken back
  * @throws {LogGapError}
  */
 export function* followLog(folder: string, from: LogPlace, last: number): Generator<FollowedRecord, void> {
@@ -109,7 +109,7 @@ class OpenSegment {
     return at
   }
 
-  /** The record behind a place. @returns undefined if there is none that continues it */
+  /** The record after a place. @returns undefined if no record continues it */
   next(before: LogPlace): FollowedRecord | undefined {
     const offset = before.offset!
     const head = this.bytes(offset, frameBytes(0))

@@ -19,7 +19,7 @@ import { damaged, readSegments, type SegmentFile, segmentName, segmentsOf, type 
 import { decodeHeader, encodeFrame, encodeHeader, frameBytes, HEADER_BYTES, NO_HASH } from './segment.ts'
 
 export interface LocalLogOptions {
-  /** Folder of the log; made if missing. */
+  /** Folder of the log; created if missing. */
   readonly folder: string
   /** Last record that the store has. */
   readonly from?: LogPosition
@@ -41,7 +41,7 @@ export interface LocalLogOptions {
 const FIRST_BYTES = 2 ** 18
 const SEGMENT_BYTES = 8 * 2 ** 20
 const ZEROS = Buffer.alloc(2 ** 20)
-/** Files that are not segments yet: the next one, which is filled with zeros in advance, and one that is needed at once. */
+/** Files that are not segments yet: the next one, which is filled with zeros in advance, and one that is needed immediately. */
 const NEXT = 'next.tmp'
 const NEW = 'new.tmp'
 
@@ -55,8 +55,8 @@ interface OpenSegment {
 }
 
 /**
- * The log in files of a folder, each of a fixed size that is filled with zeros before it is used, so that a sync writes data alone.
- * One thread has it.
+ * The log in files of a folder, each of a fixed size that is filled with zeros before it is used, so that a sync writes only data. Used by
+ * one thread.
  */
 export class LocalLog implements CommitLog {
   private readonly folder: string
@@ -74,7 +74,7 @@ export class LocalLog implements CommitLog {
   private followed = 0
 
   /**
-   * Opens the log of a folder behind the record that the store has, or behind the records that follow that one.
+   * Opens the log of a folder after the last record that the store has, or after the records that follow that one.
    * @throws {DamagedLogError} when records after it are unreadable
    */
   constructor(private readonly options: LocalLogOptions) {
@@ -162,8 +162,8 @@ export class LocalLog implements CommitLog {
   }
 
   /**
-   * Reads to the end of the log, and clears what was never acknowledged. A log that does not continue the record `from`, because the
-   * store was replaced by another state of it, goes on in a segment of its own.
+   * Reads to the end of the log, and clears what was never acknowledged. If the log does not continue the record `from`, because another
+   * state replaced the store, it continues in a new segment.
    */
   private findEnd(from: LogPosition): { end: LogPosition; continues: boolean } {
     const start = Math.min(from.sequence, (this.segments.at(-1)?.first ?? 1) - 1)
@@ -196,7 +196,7 @@ export class LocalLog implements CommitLog {
     this.current = { descriptor, salt, bytes: bytes.length, end }
   }
 
-  /** Begins a segment with room for a frame. @param isAnew it does not continue the last one */
+  /** Begins a segment with room for a frame. @param isAnew true if it does not continue the last segment */
   private begin(neededBytes: number, isAnew = false): void {
     const first = this.end.sequence + 1
     const size = Math.max(this.nextBytes(), HEADER_BYTES + neededBytes)
@@ -234,7 +234,10 @@ export class LocalLog implements CommitLog {
     return Math.min(segmentBytes, this.current ? 2 * this.current.bytes : firstBytes)
   }
 
-  /** Fills the file of the next segment with zeros, beside the work of this thread. Without it the file is made when it is needed. */
+  /**
+   * Fills the file of the next segment with zeros, concurrently with the work of this thread. Without this, the file is created when it is
+   * needed.
+   */
   private async prepare(bytes: number): Promise<void> {
     const path = join(this.folder, NEXT)
     this.next = 'begun'

@@ -1,14 +1,14 @@
 /**
- * The order in which records, commits and checkpoints become durable, as a pure function. The server performs the effects that it
- * returns, one after the other, and reports what came of them; when one fails, its event takes the place of those that follow. The
- * simulation in `test/property/log-protocol.test.ts` does the same with a disk that loses pages and fails at any step.
+ * The order in which records, commits and checkpoints become durable, as a pure function. The server performs the effects that it returns,
+ * one after another, and reports their outcomes; if one fails, its event replaces the events of the effects that follow. The simulation in
+ * `test/property/log-protocol.test.ts` does the same with a disk that loses pages and fails at any step.
  */
 export interface LogState {
   /** Last commit of the data file, whether or not it is on the disk. */
   readonly committed: number
   /** Last commit of the newest checkpoint. */
   readonly checkpoint: number
-  /** Last commit of the checkpoint that is being made; undefined if none is. */
+  /** Last commit of the checkpoint in progress; undefined if there is none. */
   readonly making: number | undefined
   /** Bytes of records and commits since the newest checkpoint was begun. */
   readonly bytes: number
@@ -40,15 +40,15 @@ export type LogEffect =
   | 'refuse'
   /** Answer that everything was written. */
   | 'acknowledge'
-  /** Wait until what has been committed is on the disk, or `waitFailed`. */
+  /** Wait until all commits are on the disk, or `waitFailed`. */
   | 'wait'
   /** Keep the pages of the newest commit, and remember its meta pages. */
   | 'pin'
-  /** Bring the data file to the disk: `synced` or `syncFailed`. */
+  /** Sync the data file to the disk: `synced` or `syncFailed`. */
   | 'sync'
   /** Make the remembered meta pages the checkpoint, durably: `saved` or `saveFailed`. */
   | 'save'
-  /** Release the pages of the checkpoint before, and the records that it needed. */
+  /** Release the pages of the previous checkpoint, and the records that it needed. */
   | 'release'
   /** Release the pages of a checkpoint that was not completed. */
   | 'unpin'
@@ -56,9 +56,9 @@ export type LogEffect =
   | 'schedule'
 
 /**
- * A checkpoint begins after this many bytes of records, each counted with {@link COMMIT_BYTES} more. It bounds what a start applies, and by
- * how much the data file grows, which pages of some 70 KB a commit are written to: with 4 MB that of the benchmark grew from 822 to
- * 1,037 MB, with 1 MB to 893, at the same rate of saves.
+ * Bytes of records after which a checkpoint begins; each record counts {@link COMMIT_BYTES} more. This bounds how much a start applies, and
+ * how much the data file grows, since a commit writes pages of some 70 KB: with 4 MB the data file of the benchmark grew from 822 to 1,037
+ * MB, with 1 MB to 893, at the same rate of saves.
  */
 export const CHECKPOINT_BYTES = 2 ** 20
 const COMMIT_BYTES = 1024

@@ -18,13 +18,13 @@ export interface Tail {
   readonly path: string
   readonly bytes: Buffer
   readonly salt: Uint8Array
-  /** Position behind the last record. What follows was never acknowledged. */
+  /** Position after the last record. The bytes that follow were never acknowledged. */
   readonly end: number
 }
 
 /** A record as it is in a segment. */
 export interface SegmentEntry extends LogEntry {
-  /** All of its bytes, see `segment.ts`; empty for a position without a record. Valid until the next entry is read. */
+  /** All bytes of the record's frame, see `segment.ts`; empty for a position without a record. Valid until the next entry is read. */
   readonly frame: Uint8Array
   readonly salt: Uint8Array
 }
@@ -38,10 +38,10 @@ export function segmentsOf(folder: string): SegmentFile[] {
 }
 
 /**
- * Reads the records from one on, and changes nothing.
+ * Reads the records from a given one on, without changing anything.
  * @param withStart also yields, without a record, the position before the first record of the segment in which reading begins, and of each
- * one in which another history begins; without it, such a segment ends the reading as a missing record does
- * @returns undefined when there are no segments
+ * segment in which another history begins; without it, such a segment ends the reading like a missing record
+ * @returns undefined without segments
  * @throws {DamagedLogError} when a record is missing or has changed
  */
 export function* readSegments(
@@ -90,7 +90,7 @@ export function* readSegments(
   }
 }
 
-/** Reads the records behind a position as far as they continue it, whatever is damaged before or after them. */
+/** Reads the records after a position as long as each continues the previous one, whatever is damaged before or after them. */
 export function* readBehind(segments: readonly SegmentFile[], from: LogPosition): Generator<LogEntry> {
   let last = from
   for (const [i, { path }] of segments.entries()) {

@@ -6,8 +6,8 @@ import type { StoredSetChange } from '../data/stored-sets.ts'
 import type { UploadChange } from '../data/stored-uploads.ts'
 
 /**
- * One effect of a commit: what was put, never the request or the code that led to it. Indexes, reference counts and the change log
- * follow from it.
+ * One effect of a commit: what was put, never the request or the code that caused it. Indexes, reference counts and the change log follow
+ * from it.
  */
 export type Effect =
   | { readonly kind: 'row'; readonly change: Change }
@@ -26,7 +26,7 @@ export interface CommitRecord {
   readonly globalStamp: number
   /** Counters of the tables that the commit has changed, by table number. */
   readonly states: ReadonlyMap<number, TableState>
-  /** In their order. */
+  /** Effects in their order. */
   readonly effects: readonly Effect[]
 }
 
@@ -34,7 +34,7 @@ const VERSION = 1
 const HEADER_BYTES = 25
 const STATE_BYTES = 18
 const ROW_BYTES = 11
-/** Codes of effects that are not rows; those of rows are the operations of `Change`. */
+/** Code of effects that are not changes of rows, whose codes are the operations of `Change`. */
 const OTHER = 0
 const RECORD = 255
 const OTHER_BYTES = 5
@@ -132,11 +132,11 @@ export function decodeRecord(record: Uint8Array): CommitRecord {
   return { time: bytes.readDoubleLE(1), globalStamp: bytes.readDoubleLE(9), states, effects }
 }
 
-/** `undefined` has no JSON. */
+/** JSON of a change: only the key if the value is `undefined`, which JSON does not have. */
 const recordJson = ({ key, value }: RecordChange): Buffer =>
   Buffer.from(JSON.stringify(value === undefined ? [key] : [key, value]))
 
-/** The members of entity sets are in memory that threads share, which cannot be serialised. */
+/** Copies the members of an entity set out of shared memory, which cannot be serialized. */
 function unshared(effect: Effect): Effect {
   if (effect.kind !== 'set' || !effect.change.members) return effect
   return { kind: 'set', change: { ...effect.change, members: new Uint8Array(effect.change.members) } }

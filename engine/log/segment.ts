@@ -40,7 +40,7 @@ interface SegmentHeader {
   /** Hash of the record before it. */
   readonly previous: Uint8Array
   readonly salt: Uint8Array
-  /** The store was in another state than the segment before leads to. */
+  /** True if the store was in another state than the one that the previous segment ends with. */
   readonly isAnew: boolean
 }
 
@@ -49,9 +49,9 @@ interface Frame {
   readonly sequence: number
   readonly hash: Uint8Array
   readonly record: Uint8Array
-  /** All of its bytes. */
+  /** All bytes of the frame. */
   readonly frame: Uint8Array
-  /** Position behind the frame. */
+  /** Position after the frame. */
   readonly end: number
 }
 
@@ -63,7 +63,7 @@ const digest = (length: number, ...parts: readonly Uint8Array[]): Buffer => {
   return hash.digest().subarray(0, length)
 }
 
-/** @param salt that of the frames, if they are there already */
+/** @param salt salt of the frames, if they have already been written */
 export function encodeHeader(
   first: number,
   previous: Uint8Array,
@@ -80,7 +80,7 @@ export function encodeHeader(
   return bytes
 }
 
-/** @returns undefined when the bytes are not a header of this version, as it was written */
+/** @returns undefined if the bytes are not an intact header of this version */
 export function decodeHeader(bytes: Buffer): SegmentHeader | undefined {
   if (bytes.length < HEADER_BYTES || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) return undefined
   if (bytes.readUInt32LE(8) !== VERSION) return undefined
@@ -115,7 +115,7 @@ export function encodeFrame(
   return { bytes, hash }
 }
 
-/** Reads the frame at a position. @returns undefined when there is no such frame, as it was written */
+/** Reads the frame at a position. @returns undefined if the position has no intact frame */
 export function decodeFrame(
   bytes: Buffer,
   at: number,
@@ -133,8 +133,8 @@ export function decodeFrame(
 }
 
 /**
- * Finds the start of a frame with a sequence above `sequence`. Each record is on the disk before the next one is written, so such a
- * frame behind an unreadable one proves that the unreadable one was once whole.
+ * Finds the start of a frame with a sequence above `sequence`. Each record is on the disk before the next one is written, so such a frame
+ * after an unreadable one proves that the unreadable one was once whole.
  */
 export function findLaterFrame(bytes: Buffer, from: number, salt: Uint8Array, sequence: number): number | undefined {
   let end = bytes.length

@@ -29,8 +29,8 @@ interface Subjects {
 }
 
 /**
- * Explains granted rights. An attribute is listed if it has a setting, or if something else hides it, which its reason names; all
- * others have the rights of their dataclass.
+ * Explains granted rights. An attribute is listed if it has a setting, or if something else hides it, which its reason names; all other
+ * attributes have the rights of their dataclass.
  */
 export function explainRights(roles: Roles, granted: Granted, subjects: Subjects): Rights {
   const origins = roles.origins(granted)

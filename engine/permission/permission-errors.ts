@@ -3,12 +3,12 @@ import { defineErrors, errorsWith } from '../base/errors.ts'
 const PERMISSION_ERROR = { status: 1, statusText: 'Permission Error' }
 
 /**
- * Errors for missing privileges. Unreadable resources have none here: they are treated as missing.
- * Source: protocol notes, 5.9, 5.10 and 8.4.
+ * Errors for missing privileges. Unreadable resources do not have errors here: they are treated as missing. Source: protocol notes, 5.9,
+ * 5.10 and 8.4.
  */
 export const PermissionErrors = defineErrors('PERMISSION', {
   ...errorsWith({ errCode: 1557, http: 401 })({
-    /** For plugin code. The resource is not named, because the client that receives the message may not know of it. */
+    /** Error for plugin code. The resource is not named, because the client that receives the message may not know of it. */
     READ: () => 'the function reads data that the session may not read; let the function promote a privilege',
   }),
   ...errorsWith({ errCode: 1558, http: 401, save: PERMISSION_ERROR })({

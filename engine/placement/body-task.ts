@@ -38,7 +38,7 @@ export function runBodyTask(
 
 type Of<Kind extends BodyTask['kind']> = BodyTask & { kind: Kind }
 
-/** Bounds of the rows that the elements of a client become: an empty one becomes a row with all attributes. */
+/** Bounds of the rows that the elements of a client are encoded as: even an empty element becomes a row with all attributes. */
 const MIN_ROW_BYTES = 2 ** 20
 const MAX_GROWTH = 4
 /** Bound of the rows of a batch from the operator. */
@@ -95,7 +95,7 @@ function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: (
   return packRows(encoder.finish())
 }
 
-/** @param maxBytes see `ElementEncoder` @param before number of elements before those that it will encode */
+/** @param maxBytes see `ElementEncoder` @param before number of elements before the first one to be encoded */
 function encoderFor(
   encode: Of<'rows'>['encode'],
   { catalog, layouts, views, records }: PoolStore,

@@ -9,17 +9,20 @@ import { bodyLimits, type SaveLimits, TRUSTED_BODY } from '../write/contract/wri
 import { readParts } from './body-task.ts'
 import type { QueryPool } from './pool/query-pool.ts'
 
-/** Size up to which the writer parses a body as a whole, in some milliseconds. */
+/** Maximum size of a body that the writer parses as a whole, in some milliseconds. */
 const WHOLE_BODY_BYTES = 512 * 1024
 /** Size of a slice of a copy, which takes a millisecond in fresh memory. */
 const COPIED_BYTES = 2 ** 20
-/** Parts of a body that are read together, in some milliseconds, and the number of such shares, which wait in the queue of the pool. */
+/**
+ * Minimum size of the parts of a body that are read together, in some milliseconds, and maximum number of such shares, which wait in the
+ * queue of the pool.
+ */
 const MIN_SHARE_BYTES = 256 * 1024
 const MAX_SHARES = 8
-/** Time for a batch of rows from the operator: long, because the deadline of queries is not meant for it. */
+/** Maximum time for a batch of rows from the operator, far above the deadline of queries. */
 const MAX_ENCODING_MS = 3_600_000
 
-/** Size up to which a command is parsed here, in a millisecond or two. */
+/** Maximum size of a command that is parsed here, in a millisecond or two. */
 const PARSED_BYTES = 64 * 1024
 
 interface SaveBodiesOptions {
@@ -31,7 +34,7 @@ interface SaveBodiesOptions {
   readonly now: () => number
 }
 
-/** Has the bodies of saves, and rows of files, read by the pool: reading them in the kernel thread or in the writer would hold up others. */
+/** Reads the bodies of saves, and rows of files, in the pool: in the kernel thread or in the writer, this would hold up other requests. */
 export class SaveBodies {
   private readonly minBytes: number
 
@@ -46,7 +49,7 @@ export class SaveBodies {
 
   /**
    * Checks a large body, splits it, and encodes its new entities.
-   * @param passesCode code may change the values
+   * @param passesCode true if plugin code may change the values
    */
   async read(request: SaveRequest, passesCode: boolean, caller: Caller | undefined): Promise<SaveRequest> {
     const { pool, limits, now } = this.options
@@ -107,7 +110,7 @@ async function copyShared(bytes: Uint8Array): Promise<Uint8Array> {
   return copy
 }
 
-/** Shares of the parts of a body, one for each task of the pool: some are in progress at once. */
+/** Shares of the parts of a body, one for each task of the pool, so that several are in progress at the same time. */
 function sharesOf(ranges: Uint32Array, bytes: number): { ranges: Uint32Array; first: number }[] {
   const shareBytes = Math.max(MIN_SHARE_BYTES, bytes / MAX_SHARES)
   const shares: { ranges: Uint32Array; first: number }[] = []

@@ -29,7 +29,7 @@ import type { VectorPool } from './pool/vector-pool.ts'
  * for long texts and objects, whose sizes the estimate does not know.
  */
 const OVERRUN = { factor: 10, minMs: 5, effort: 4_000_000 }
-/** Size beyond which an answer is given up in this thread and made in the pool. */
+/** Size above which an answer is abandoned in this thread and created in the pool. */
 const INLINE_BYTES = 1024 * 1024
 
 /** Parsing time, in microseconds, beyond which texts are parsed in the pool: here they would hold up all requests. */
@@ -46,21 +46,21 @@ interface TaskRunnerOptions {
   /** Expected cost up to which a task runs in this thread, in milliseconds. */
   readonly inlineCostMs: number
   readonly pool: QueryPool
-  /** The back end of a dataclass that is not in this store; undefined: it is. */
+  /** The back end of a dataclass that is not in this store; undefined for other dataclasses. */
   readonly elsewhere: (dataClass: string) => Pick<Backend, 'run'> | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
-  /** Runs tasks that need plugin code; undefined: there is none. */
+  /** Runs tasks that need plugin code; undefined without plugin code. */
   readonly runWithCode: ((task: Task, caller?: Caller) => Promise<AnswerBody>) | undefined
 }
 
 /**
- * Decides where a task runs: in this thread at once, in a thread of the pool, or in a function thread; after the vector searches
- * that it needs.
+ * Decides where a task runs: immediately in this thread, in a thread of the pool, or in a function thread; after the vector searches that
+ * it needs.
  */
 export class TaskRunner {
   private readonly queries: QueryCache
-  /** Scope and limits of tasks that run here. Made once: for each task they would take a measurable part of its time. */
+  /** Scope and limits of tasks that run here. Created once: creating them for each task would take a measurable part of its time. */
   readonly scope: TaskScope
   private readonly limits: Pick<BudgetLimits, 'timeoutMs' | 'maxRowsExamined' | 'maxEffort'>
 
@@ -97,7 +97,9 @@ export class TaskRunner {
     }
   }
 
-  /** Runs a task that does not end in this turn, wherever it can go on. @param first undefined: in the pool */
+  /**
+   * Runs a task that does not end in this turn of the event loop, in any thread that can continue it. @param first undefined: in the pool
+   */
   private goOn(task: Task, first: (() => Promise<AnswerBody>) | undefined, caller?: Caller): Promise<AnswerBody> {
     const { pool, vectors, elsewhere, runWithCode, limits } = this.options
     const deadlineAt = Date.now() + (isExport(task) ? exportLimits(limits) : limits).timeoutMs

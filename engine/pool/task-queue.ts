@@ -7,7 +7,7 @@ import type { Caller, WorkElsewhere } from '../caller/caller.ts'
 
 /** A task from its arrival to its answer. */
 export class PendingTask<Answer> {
-  /** As of `performance.now`. */
+  /** Arrival time, by `performance.now`. */
   readonly arrivedAt = performance.now()
   isOpen = true
   resolve!: (answer: Answer) => void
@@ -24,20 +24,20 @@ export class PendingTask<Answer> {
   ) {}
 }
 
-/** With two cores, the kernel thread needs less than one while the threads of a pool have tasks. */
+/** Minimum number of threads, even with two cores: the kernel thread needs less than one while the threads of a pool have tasks. */
 const MIN_THREADS = 2
-/** Time after which deadlines that do not apply are looked at again. */
+/** Time after which deadlines that do not apply yet are checked again. */
 const LOOK_AGAIN_MS = 20
 
 /** @param threads 0: one less than the number of cores, at least two */
 export const threadCount = (threads: number): number => threads || Math.max(MIN_THREADS, availableParallelism() - 1)
 
 /**
- * The tasks of a pool of threads, from their arrival to their answer. One that waits for a thread is given up when its caller
- * disconnects and at its deadline. The pools decide which task a thread takes next, and how to end one that a thread has.
+ * The tasks of a pool of threads, from their arrival to their answer. A waiting task is abandoned when its caller disconnects and at its
+ * deadline. The pools decide which task a thread takes next, and how to end a task that a thread is running.
  */
 export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
-  /** Unanswered tasks that no thread has, in the order in which they are to begin. */
+  /** Unanswered tasks that no thread has begun, in the order in which they are to begin. */
   protected readonly waitingTasks: Task[] = []
   /** Number of unanswered tasks. */
   protected openCount = 0
@@ -55,7 +55,7 @@ export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
   /** Gives waiting tasks to threads that can take them. */
   protected abstract sendNext(): void
   protected abstract callerGone(task: Task): ProtocolError
-  /** Undefined while deadlines do not apply. */
+  /** Error of a task at its deadline; undefined while deadlines do not apply. */
   protected abstract late(task: Task): ProtocolError | undefined
 
   protected enter(task: Task): Promise<Answer> {
@@ -72,7 +72,7 @@ export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
     if (remove(this.waitingTasks, task)) this.fail(task, error)
   }
 
-  /** Accepts no task from now on, and rejects those that wait. */
+  /** Refuses new tasks from now on, and rejects waiting ones. */
   protected refuse(error: () => ProtocolError): void {
     this.isClosed = true
     for (const task of [...this.waitingTasks]) this.giveUp(task, error())

@@ -99,7 +99,7 @@ function planRelated(
   }
 }
 
-/** The entity alone: filter, order and page are those of its related entities. */
+/** The request without filter, order and page, which are those of the related entities. */
 const unfiltered = ({ filter: _, orderBy: __, ...request }: ReadRequest): ReadRequest => request
 
 function writePage(

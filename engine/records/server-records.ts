@@ -12,7 +12,7 @@ export class ServerRecords {
     private readonly write: (changes: RecordChange[]) => Promise<unknown>,
   ) {}
 
-  /** Records whose keys begin with `prefix`, as if they were all. */
+  /** A view of the records whose keys begin with `prefix`, which hides all other records. */
   within(prefix: string): PluginRecords {
     return {
       get: key => this.get(prefix + key),
@@ -30,7 +30,7 @@ export class ServerRecords {
     return this.store.record(key)
   }
 
-  /** Records whose keys begin with `prefix`, in key order. @param after leaves out records up to this key, inclusive */
+  /** Records whose keys begin with `prefix`, in key order. @param after skips records up to and including this key */
   list(prefix: string, limit: number, after = prefix): { key: string; value: unknown }[] {
     this.store.refresh()
     return this.store.records(prefix, limit, after)

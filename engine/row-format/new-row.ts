@@ -10,7 +10,7 @@ import { FIXED_HEADER_BYTES, keyText, NO_ROW, type RowLayout, rowBytes } from '.
 /** Time of an entity that is not saved yet. */
 export const ANY_TIME = '2000-01-01T00:00:00.000Z'
 
-/** Digits of the key in a slot: their distance from its start, in bytes. */
+/** Position of the digits of the key in a slot: their distance from its start, in bytes. */
 interface KeySpot {
   readonly slot: number
   readonly distance: number
@@ -53,7 +53,7 @@ interface Completion {
   readonly timestamp: string
   /** Row ids of related entities, in the order of `layout.references`. */
   readonly references: readonly (number | undefined)[]
-  /** Automatic key. Undefined: the row has its key. */
+  /** Automatic key; undefined if the row already has its key. */
   readonly key: string | undefined
   /** Number of digits of the placeholder of an automatic key. */
   readonly digits: number
@@ -80,7 +80,7 @@ export function completeRow(layout: RowLayout, encodedRow: Buffer, completion: C
   return row
 }
 
-/** Copies a row with `more` bytes of room, or less than none, at each place of its automatic key. */
+/** Copies a row with `more` additional bytes, or fewer bytes if negative, at each place of its automatic key. */
 function withRoom(layout: RowLayout, row: Buffer, more: number, digits: number): Buffer {
   const { offsets, text } = rowBytes(layout)
   const spots = keySpots(layout)!

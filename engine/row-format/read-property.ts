@@ -57,7 +57,7 @@ function typeAt(bytes: Buffer, at: number): JsonType | 'container' {
   return first === LETTER_T || first === LETTER_F ? 'bool' : 'number'
 }
 
-/** Start of the value of a member, by its name with quotes; -1 when there is none. */
+/** Start of the value of a member, by its name with quotes; -1 when the member does not exist. */
 function memberOf(bytes: Buffer, object: number, key: Buffer): number {
   for (let at = object + 1; bytes[at] === QUOTE; at++) {
     const end = stringEnd(bytes, at)
@@ -101,7 +101,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** Position after a value of any kind: of a comma, or of the bracket that closes the enclosing object or array. */
+/** Position after a value of any kind: the position of a comma, or of the bracket that closes the enclosing object or array. */
 function valueEnd(bytes: Buffer, start: number): number {
   let depth = 0
   for (let at = start; ; ) {

@@ -65,7 +65,7 @@ export class RowView {
     return this.end - this.start
   }
 
-  /** Copy of the row with bytes of its own, which stay valid. */
+  /** Copy of the row in separate memory, which stays valid. */
   copy(): RowView {
     // Small copies share a slab of Node's pool, which is several times faster than a buffer for each.
     return new RowView(this.layout, Buffer.from(this.bytes.subarray(this.start, this.end)))

@@ -25,7 +25,7 @@ interface EntityIdentity {
  */
 export type SlotEncoder = (value: Value | undefined, entity: EntityIdentity) => string
 
-/** Encoder of an attribute, chosen once for a layout and not again for every row. */
+/** Encoder of an attribute, chosen once for a layout instead of for every row. */
 export function slotEncoder(attribute: RowAttribute, wire: WireOptions): SlotEncoder {
   if (attribute.kind === 'relatedEntities') return (_, { key }) => collectionLink(attribute, key)
   if (attribute.kind === 'relatedEntity') {
@@ -68,7 +68,7 @@ export function briefLink(
   return `{"__deferred":{${address}"brief":${brief}}}`
 }
 
-/** Text of a truncated JSON string, without an escape or a surrogate pair that the cut has divided. */
+/** Text of a truncated JSON string, without an escape or a surrogate pair that was cut in two. */
 function beginningOfText(json: Buffer): string {
   const text = wholeCharacters(json)
   const cut = /(?:^|[^\\])(?:\\\\)*(\\(?:u[0-9A-Fa-f]{0,3})?)$/.exec(text)
@@ -76,7 +76,7 @@ function beginningOfText(json: Buffer): string {
   return (JSON.parse(`${wholeText}"`) as string).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Decodes truncated UTF-8 without a character that the cut has divided. */
+/** Decodes truncated UTF-8 without a character that was cut in two. */
 function wholeCharacters(bytes: Buffer): string {
   let end = bytes.length
   while (end > 0 && (bytes[end - 1]! & 0xc0) === 0x80) end--

@@ -2,7 +2,7 @@
 const SHORT = 64
 
 /**
- * Identities of entities as texts, in an order: where row ids do not last, a selection is kept by what does. All of them are in one block of
+ * Ordered list of identities of entities as texts, for selections of entities whose row ids do not last. All identities are in one block of
  * memory, so that threads can share it and the store can keep it: a hash of each, the end of each, their UTF-8.
  */
 export class KeyList {
@@ -10,7 +10,7 @@ export class KeyList {
   /** Ends of the texts in {@link bytes}. */
   private readonly ends: Uint32Array
   private readonly bytes: Uint8Array
-  /** Positions by hash. Made on first use, and not cloned to other threads. */
+  /** Positions by hash. Created on first use, and not cloned to other threads. */
   #slots: Int32Array | undefined
 
   private constructor(
@@ -62,17 +62,17 @@ export class KeyList {
     return texts
   }
 
-  /** The texts that are in both, in this order. */
+  /** The texts that are in both lists, in the order of this one. */
   and(other: KeyList): KeyList {
     return this.select(i => other.positionOf(this, i) >= 0)
   }
 
-  /** The texts that the other does not have, in this order. */
+  /** The texts that the other list does not have, in the order of this one. */
   minus(other: KeyList): KeyList {
     return this.select(i => other.positionOf(this, i) < 0)
   }
 
-  /** All texts of this one, then those that only the other has. */
+  /** All texts of this list, then those that only the other list has. */
   or(other: KeyList): KeyList {
     const additions = other.minus(this)
     if (additions.size === 0) return this
@@ -92,7 +92,7 @@ export class KeyList {
     return false
   }
 
-  /** Problem of data that this class should have made, or undefined. */
+  /** Describes a defect in data that should be the content of a list; undefined if it is valid. */
   static problemOf(data: Uint32Array, size: number): string | undefined {
     if (data.length < 2 * size) return `it has no room for ${size} keys`
     const list = new KeyList(data, size)
@@ -136,7 +136,7 @@ export class KeyList {
     return result
   }
 
-  /** Position of a text of another list; negative: it is not here. */
+  /** Position of a text of another list; negative if this list does not have it. */
   private positionOf(other: KeyList, position: number): number {
     this.#slots ??= this.hashTable()
     const slots = this.#slots

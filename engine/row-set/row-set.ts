@@ -273,7 +273,7 @@ function idsOf(words: Uint32Array, size: number): Uint32Array {
   return fill(new Uint32Array(size), words, 0, words[0] ?? 0)
 }
 
-/** Fills `out` with the ids from `word` on; of that word, only the bits `rest` count. */
+/** Fills `out` with the ids from `word` on; from that word itself, only with the bits in `rest`. */
 function fill(out: Uint32Array, words: Uint32Array, word: number, rest: number): Uint32Array {
   for (let i = 0; i < out.length; i++) {
     while (rest === 0) rest = words[++word]!

@@ -219,7 +219,7 @@ export interface Kernels {
   markReferenced(segments: number, count: number, candidates: number, targets: number, targetWords: number): void
 }
 
-/** Makes the kernels of one thread for one memory; to be called once. Undefined where WebAssembly has no SIMD. */
+/** Creates the kernels of one thread for one memory; to be called once. Undefined where WebAssembly has no SIMD. */
 export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels | undefined {
   if (compiledModule === undefined) compiledModule = compileFirst() ?? null
   return compiledModule ? instantiate(compiledModule, memory, layout) : undefined

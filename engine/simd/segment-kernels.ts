@@ -27,14 +27,14 @@ const DATA = MASK + SEGMENT_WORDS * 4
 
 /** Maximum length of a list: each value is compared with each entry. */
 const MAX_LIST = 16
-/** Room for aligning inserts as they were, and for reads beyond them. */
+/** Number of additional bytes for keeping the alignment of inserts, and for reads beyond them. */
 const INSERT_MARGIN = 31
 /** Rows that are copied or touched at a time. */
 const MAX_ROWS = 256
 
 /**
- * WebAssembly kernels with SIMD, called segment by segment, with bitmaps as arrays of their own: copying the 512 bytes of a
- * segment's bitmap back and forth costs a sixth of filtering the segment.
+ * WebAssembly kernels with SIMD, called segment by segment, with bitmaps in separate arrays: copying the 512 bytes of a segment's bitmap
+ * back and forth costs a sixth of filtering the segment.
  */
 export class SimdSegmentKernels implements SegmentKernels {
   readonly vectors: SimdVectorKernels

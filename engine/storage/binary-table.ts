@@ -9,11 +9,11 @@ import { UploadTable, writeUpload } from './upload-table.ts'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Binaries and uploads inside the open write transaction, with the number of references to each file. After the transaction,
- * files that have lost their last reference are removed, and so are files that a failed transaction made.
+ * Binaries and uploads inside the open write transaction, with the number of references to each file. After the transaction, files that
+ * have lost their last reference are removed, and so are files that a failed transaction created.
  */
 export class BinaryTable {
-  /** Files that this transaction made, or took a reference from. */
+  /** Files that this transaction created, or took a reference from. */
   private readonly touchedIds = new Set<string>()
   /** Files that this transaction was the first to refer to. */
   private readonly addedIds = new Set<string>()
@@ -60,7 +60,7 @@ export class BinaryTable {
     for (const id of this.environment.files.takeRemoved()) this.environment.state.removeSync(removalKey(id))
   }
 
-  /** Settles or removes files by their references. Called after the transaction, however it ended. */
+  /** Settles or removes files by their references. Called after the transaction, whether or not it succeeded. */
   settle(): void {
     const { environment, touchedIds, addedIds } = this
     if (touchedIds.size + addedIds.size === 0) return
@@ -71,7 +71,7 @@ export class BinaryTable {
     addedIds.clear()
   }
 
-  /** Counts a reference to the file of a value, which is made first if the value is too large for LMDB. */
+  /** Counts a reference to the file of a value. The file is created first if the value is too large for LMDB. */
   private retain(value: BinaryValue): BinaryValue {
     const { content, mediaType } = value
     if (content instanceof Uint8Array) {
@@ -150,9 +150,8 @@ export const pendingRemovals = ({ state }: Environment): string[] =>
   )
 
 /**
- * Settles the files that a crash has left in `incoming`, and removes those that no commit refers to. Must not run during uploads.
- * Any other file is removed only if the store has referred to it: files of a newer state of the store stay when an older data
- * file is restored.
+ * Settles the files that a crash has left in `incoming`, and removes those that no commit refers to. Must not run during uploads. Any other
+ * file is removed only if the store has referred to it: when an older data file is restored, files of a newer state of the store stay.
  */
 export async function sweepIncoming(environment: Environment): Promise<void> {
   environment.root.resetReadTxn()

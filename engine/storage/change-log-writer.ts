@@ -3,21 +3,21 @@ import { changeRecords } from './change-log.ts'
 import type { Environment } from './environment.ts'
 import { changeKey } from './keys.ts'
 
-/** Share of records above the limit from which the oldest are removed, so that not every commit does it. */
+/** Share of records above the limit at which the oldest are removed, so that not every commit removes some. */
 const PRUNE_SHARE = 0.01
 
 /** The change log inside a write transaction: puts the records of a commit, and removes the oldest ones. */
 export class ChangeLogWriter {
-  /** Number of records; undefined when it is not known. */
+  /** Number of records; undefined when unknown. */
   private count: number | undefined
 
-  /** @param keptRecords how far behind a reader may be and still catch up */
+  /** @param keptRecords number of records that a reader may lag behind and still catch up */
   constructor(
     private readonly table: Environment['changes'],
     private readonly keptRecords: number,
   ) {}
 
-  /** @param globalStamp after the last of the changes */
+  /** @param globalStamp global stamp after the last of the changes */
   put(changes: readonly Change[], globalStamp: number): void {
     let recordCount = 0
     for (const { stamp, record } of changeRecords(changes, globalStamp)) {

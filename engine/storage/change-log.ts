@@ -11,7 +11,7 @@ export const CHANGE_BYTES = 7
  */
 const RECORD_CHANGES = 580
 
-/** Maximum number of changes to read: more take longer than deriving everything again. */
+/** Maximum number of changes to read. Reading more takes longer than deriving everything from the rows. */
 const MAX_CHANGES = 200_000
 
 /**

@@ -6,24 +6,24 @@ import type { LogPosition } from '../log/commit-log.ts'
 import { DamagedStoreError, DATA_FILE, DataFile } from './data-file.ts'
 
 const FILE = 'checkpoint.json'
-/** Pages that say which state is the newest. */
+/** Number of the meta pages, which determine the newest state. */
 const META_PAGES = 2
 
 /**
- * A state of the data file that is wholly on the disk, and that no later commit overwrites a page of. While a store with a log is open,
- * LMDB writes without syncs, so that the newest state may be incomplete after a crash of the system; this one is not.
+ * A state of the data file that is completely on the disk, and of which no later commit overwrites a page. While a store with a log is
+ * open, LMDB writes without syncs, so that the newest state may be incomplete after a crash of the system; this state is not.
  */
 export interface Checkpoint {
-  /** Token of the writer that made it. */
+  /** Token of the writer that created the checkpoint. */
   readonly token: string
-  /** Last commit that it contains. */
+  /** Last commit that the checkpoint contains. */
   readonly log: LogPosition
   /** Time in milliseconds since 1970. */
   readonly time: number
   readonly pageBytes: number
-  /** The meta pages of the data file, as they were. */
+  /** The meta pages of the data file at the time of the checkpoint. */
   readonly metas: Buffer
-  /** Root page of the list of tables, and the digest of its bytes: tells whether the data file is the one of this checkpoint. */
+  /** Root page of the list of tables, and the digest of its bytes, which show whether the data file belongs to this checkpoint. */
   readonly root: { readonly page: number; readonly digest: string } | undefined
 }
 
@@ -32,7 +32,9 @@ type Stored = Omit<Checkpoint, 'log' | 'metas'> & { sequence: number; hash: stri
 
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Describes the newest state of the data file. It becomes a checkpoint when the file has been synced and this has been written. */
+/**
+ * Describes the newest state of the data file. It becomes a checkpoint when the file has been synced and the description has been written.
+ */
 export function describeState(folder: string, { token, log }: Pick<Checkpoint, 'token' | 'log'>): Checkpoint {
   const file = DataFile.in(folder)
   try {
@@ -47,7 +49,7 @@ export function describeState(folder: string, { token, log }: Pick<Checkpoint, '
   }
 }
 
-/** Puts a checkpoint in the place of the one before, durably. */
+/** Replaces the previous checkpoint durably. */
 export function writeCheckpoint(folder: string, { log, metas, ...rest }: Checkpoint): void {
   const content: Stored = {
     ...rest,
@@ -68,7 +70,7 @@ export function writeCheckpoint(folder: string, { log, metas, ...rest }: Checkpo
   syncFolder(folder)
 }
 
-/** @returns undefined when the store was closed in order: its newest state is on the disk then */
+/** @returns undefined when the store was closed properly: then its newest state is on the disk */
 export function readCheckpoint(folder: string): Checkpoint | undefined {
   const path = join(folder, FILE)
   try {
@@ -89,7 +91,7 @@ export function removeCheckpoint(folder: string): void {
 
 /**
  * Makes the state of a checkpoint the newest one of the data file. No process may have the file open.
- * @throws {DamagedStoreError} when the file is not the one of the checkpoint
+ * @throws {DamagedStoreError} when the file does not belong to the checkpoint
  */
 export function restoreCheckpoint(folder: string, { pageBytes, metas, root }: Checkpoint): void {
   const path = join(folder, DATA_FILE)

@@ -3,14 +3,14 @@ import { endianness } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The data file of LMDB, read as bytes. LMDB maps it and follows its contents without a check, so that a missing or damaged page
- * ends the process by a signal. This checks the file first. Source: `mdb.c` of LMDB, data version 2, on 64-bit little-endian
- * machines: `MDB_meta`, `MDB_db`, `MDB_page_header`.
+ * The data file of LMDB, read as bytes. LMDB maps it and follows its contents without a check, so that a missing or damaged page ends the
+ * process by a signal. This class checks the file first. Source: `mdb.c` of LMDB, data version 2, on 64-bit little-endian machines:
+ * `MDB_meta`, `MDB_db`, `MDB_page_header`.
  */
 
 export const DATA_FILE = 'data.mdb'
 
-/** True if this machine has the layout of the file that is read here. */
+/** True if data files of this machine have the layout that is read here. */
 export const canReadDataFile = endianness() === 'LE' && !['arm', 'ia32', 'mips', 'ppc'].includes(process.arch)
 
 export const PAGE_HEADER_BYTES = 24
@@ -37,25 +37,25 @@ export interface Tree {
 export interface Meta {
   readonly transaction: number
   readonly lastPage: number
-  /** Pages that may be used again, by the transaction that freed them. */
+  /** Pages that may be reused, by the transaction that freed them. */
   readonly free: Tree
   /** The named tables. */
   readonly main: Tree
 }
 
-/** Thrown when the data file cannot be used as it is. The message says why and what would help. */
+/** Thrown when the data file cannot be used. The message gives the reason and a remedy. */
 export class DamagedStoreError extends Error {
   override readonly name = 'DamagedStoreError'
 }
 
 export class DataFile {
-  /** Bytes of the file; those that the newest snapshot needs, after a call of {@link meta}. */
+  /** Size of the file in bytes; after a call of {@link meta}, the size that the newest snapshot needs. */
   size: number
   readonly pageBytes: number
   private readonly file: number
   private readonly single: Buffer
 
-  /** @throws {DamagedStoreError} when it does not begin as a data file does */
+  /** @throws {DamagedStoreError} when the file does not have the beginning of a data file */
   constructor(readonly path: string) {
     this.file = openSync(path, 'r')
     try {

@@ -31,9 +31,9 @@ export interface Environment {
 }
 
 interface EnvironmentOptions extends StoreLocation {
-  /** Commits are durable by a log: LMDB does not sync them. Of all threads of a process, the first one decides. */
+  /** True if commits are durable by a log: LMDB does not sync them. The first thread of a process decides for all of its threads. */
   isLogged?: boolean | undefined
-  /** Files of images and blobs, if they are those of another store. */
+  /** Files of images and blobs, if they belong to another store. */
   files?: BinaryFiles
 }
 

@@ -54,7 +54,7 @@ export function tryFileLock(path: string, { shared = false } = {}): FileLock | u
   }
 }
 
-/** A file that the superuser makes would shut out the user of the server, who has the folder. */
+/** Gives a file to the owner of its folder: otherwise, a file that the superuser creates would lock out the user of the server. */
 function giveToOwner(path: string, descriptor: number): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(path))

@@ -14,8 +14,8 @@ interface PendingPostings {
 }
 
 /**
- * The indexes inside a write transaction. Entries of unique attributes are written at once, because later entities look them up;
- * all others are collected and written by {@link flush}, which every reader of them must call first.
+ * The indexes inside a write transaction. Entries of unique attributes are written immediately, because later entities look them up; all
+ * others are collected and written by {@link flush}, which every reader of them must call first.
  */
 export class IndexWriter {
   /** Postings of attributes that are not unique, by the values as indexes compare them. */
@@ -72,13 +72,13 @@ export class IndexWriter {
     this.pending.clear()
   }
 
-  /** Drops all state after a rollback: removed entries are back, perhaps above the highest key known. */
+  /** Drops all state after a rollback: removed entries exist again, perhaps above the highest key known. */
   forget(): void {
     this.discard()
     this.highest.clear()
   }
 
-  /** Bulk data has the same few values again and again, so a key is made once for each of them. */
+  /** Collects an index entry. Bulk data has the same few values again and again, so a key is created once for each of them. */
   private gather(attribute: StorageAttribute, value: Value, rowId: number): void {
     let byValue = this.pending.get(attribute)
     if (!byValue) {

@@ -114,7 +114,7 @@ export function attributeRange(
   return { start, valuesStart: Buffer.concat([start, Buffer.of(1)]), end: Buffer.concat([start, Buffer.of(0xff)]) }
 }
 
-/** The row id at the end of a key of a row, or the bound at that of an index key. */
+/** The row id at the end of a row key, or the bound at the end of an index key. */
 export const rowIdOfKey = (key: Uint8Array): number =>
   ((key[key.length - 4]! << 24) | (key[key.length - 3]! << 16) | (key[key.length - 2]! << 8) | key[key.length - 1]!) >>>
   0

@@ -48,13 +48,13 @@ interface WrittenTable {
   readonly targets: Map<Value, RelatedEntity>
 }
 
-/** The write transaction of a store in LMDB: rows, indexes, counters, the change log and all that belongs to them, in step. */
+/** The write transaction of a store in LMDB, which keeps rows, indexes, counters, the change log and related data consistent. */
 export class LmdbTransaction implements StoreTransaction {
   readonly rerunsEvents = true
   /** By table number. */
   private readonly tables: (WrittenTable | undefined)[] = []
   private globalStamp = 0
-  /** Global stamp of the last change of each table since this object was made, by table number. */
+  /** Global stamp of the last change of each table since this object was created, by table number. */
   private lastChanges: (number | undefined)[] = []
   /** Changes up to this global stamp are not in {@link lastChanges}. */
   private firstStamp: number | undefined
@@ -362,7 +362,7 @@ export class LmdbTransaction implements StoreTransaction {
     return row
   }
 
-  /** @param deletedRow the row of a deletion as it was */
+  /** @param deletedRow the deleted row before its deletion */
   private recordChange(change: Change, deletedRow?: RowView): void {
     this.changes.push(change)
     this.lastChanges[change.tableNumber] = this.globalStamp

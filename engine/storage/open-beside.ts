@@ -13,8 +13,8 @@ interface OpenedBeside {
 }
 
 /**
- * Opens a store for reading beside its server; one that was not closed, and that no server uses, is recovered first.
- * @throws {Error} there is no store; it is being compacted
+ * Opens a store for reading beside its server. A store that was not closed and that no server uses is recovered first.
+ * @throws {Error} the store does not exist, or is being compacted
  */
 export async function openBeside(location: StoreLocation, onNote: Note): Promise<OpenedBeside> {
   const { path } = location

@@ -24,9 +24,9 @@ import { StoreOwner } from './store-owner.ts'
 export interface OwnStore {
   readonly environment: Environment
   readonly owner: StoreOwner
-  /** Undefined if LMDB makes commits durable. */
+  /** The log; undefined if LMDB makes commits durable. */
   readonly log: StoreLog | undefined
-  /** Called when a new store has been made. */
+  /** Called when a new store has been created. */
   markMade(): void
   /** Renews a lease, if the store is held by one. @param onLost called when another process has taken the store */
   keep(onLost: (error: unknown) => void): void
@@ -34,8 +34,8 @@ export interface OwnStore {
 }
 
 /**
- * Takes the store of a folder and opens it. Makes the folder if missing, since its lock is a file in it.
- * @param replace called before a store is opened that is complete without its log; may put another data file in its place
+ * Takes the store of a folder and opens it. Creates the folder if missing, since its lock is a file in it.
+ * @param replace called before opening a store that is complete without its log; may replace its data file
  * @throws {Error} when another process has it, or permissions on the folder are missing
  * @throws {DamagedStoreError} when its data is missing or unreadable
  */
@@ -111,7 +111,7 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
   }
 }
 
-/** Opens the log behind the state that LMDB has, and makes the first checkpoint. */
+/** Opens the log after the state that LMDB has, and writes the first checkpoint. */
 function openStoreLog(
   environment: Environment,
   { path, token, log: { followers = {}, ...retention } = {} }: OwnStoreOptions,

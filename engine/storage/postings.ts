@@ -86,7 +86,7 @@ export function hasPosting(table: Table, prefix: Buffer, rowId: number): boolean
   return chunk?.rowIds.includes(rowId) ?? false
 }
 
-/** Adds rows, ascending, to a value. Rows that it has already stay. */
+/** Adds rows, ascending, to a value. Rows that the value already has stay. */
 export function addPostings(table: Table, prefix: Buffer, rowIds: readonly number[]): void {
   const key = postingKey(prefix, NO_ROW)
   const last = getBytes(table, key)
@@ -109,7 +109,7 @@ export function addPostings(table: Table, prefix: Buffer, rowIds: readonly numbe
   putChunk(table, key, below, count)
 }
 
-/** Writes the first row of a value that has none. */
+/** Writes the first row of a value without rows. */
 export function putFirstPosting(table: Table, prefix: Buffer, rowId: number): void {
   scratchWords[1] = rowId
   putChunk(table, postingKey(prefix, NO_ROW), 0, 1)
@@ -153,7 +153,7 @@ function insertPosting(table: Table, prefix: Buffer, rowId: number): void {
   if (!isLast) addBelow(table, prefix, 1)
 }
 
-/** Replaces the last chunk, which has become empty, by the one below, if there is one. */
+/** Replaces the last chunk, which has become empty, by the one below, if it exists. */
 function raiseLast(table: Table, prefix: Buffer, below: number): void {
   const key = postingKey(prefix, NO_ROW)
   if (below === 0) {
@@ -167,7 +167,7 @@ function raiseLast(table: Table, prefix: Buffer, below: number): void {
   table.removeSync(previousKey!)
 }
 
-/** Changes the number of row ids below, which the last chunk holds. */
+/** Changes the number of row ids in the chunks below, which the last chunk holds. */
 function addBelow(table: Table, prefix: Buffer, difference: number): void {
   const key = postingKey(prefix, NO_ROW)
   const { below, rowIds } = readChunk(table, key)!
@@ -185,7 +185,7 @@ function chunkKey(table: Table, prefix: Buffer, rowId: number): Buffer {
   return nextKey!
 }
 
-/** Decodes a stored chunk; of a damaged one, the row ids that can be read. */
+/** Decodes a stored chunk. From a damaged one, decodes the row ids that can be read. */
 function decodeChunk(bytes: Uint8Array): Chunk {
   const words = new Uint32Array(bytes.slice(0, bytes.length & ~3).buffer)
   return { below: words[0] ?? 0, rowIds: words.subarray(1) }
@@ -209,7 +209,7 @@ function readWord(bytes: Uint8Array, at: number): number {
 interface PostingList {
   readonly prefix: Buffer
   readonly rowIds: number[]
-  /** Contradiction of the layout. */
+  /** Contradiction in the layout; undefined if the layout is valid. */
   readonly problem: string | undefined
 }
 

@@ -16,20 +16,20 @@ import { pin, writePosition } from './store-log.ts'
 import { loadSchema } from './stored-schema.ts'
 import { syncFile } from './sync-file.ts'
 
-/** Records are applied in transactions of some this many bytes. */
+/** Approximate number of bytes of the records that are applied in one transaction. */
 const APPLIED_BYTES = 8 * 2 ** 20
 
 /** A store to be recovered. */
 interface Recovery extends StoreLocation {
   readonly lock?: Partial<StoreLockOptions> | undefined
-  /** Goes on without the changes that only a damaged part of the log has. */
+  /** Continues without the changes that exist only in a damaged part of the log. */
   readonly allowLoss?: boolean
 }
 
 /**
- * Brings a store whose server was ended before it could close it to the state after the last record of its log, and makes that
- * durable: the data file is then the whole store. Does nothing for a store that was closed. The caller has exclusive use of the
- * store and of its data file. An interruption is safe: the next call begins again.
+ * Brings a store whose server was ended before it could close it to the state after the last record of its log, and makes that durable: the
+ * data file is then the complete store. Does nothing for a store that was closed. The caller has exclusive use of the store and of its data
+ * file. An interruption is safe: the next call begins again.
  * @throws {DamagedStoreError}
  * @throws {DamagedLogError}
  */
@@ -64,14 +64,14 @@ export async function recoverStore(recovery: Recovery, onNote: Note): Promise<vo
   onNote(`later changes, if there were any, are lost, as storage.allowLoss permits${aside}. ${damage.message}`, 'warn')
 }
 
-/** Keeps a damaged log, so that a new one begins. @returns its new path */
+/** Renames a damaged log to keep it, so that a new one begins. @returns its new path */
 export function putAside(folder: string): string {
   const aside = `${folder}-damaged-${Date.now()}`
   renameSync(folder, aside)
   return aside
 }
 
-/** Opens the log behind a checkpoint; of a damaged one, as far as it can be read. */
+/** Opens the log after a checkpoint; a damaged log up to the damage. */
 function openLog(
   folder: string,
   from: LogPosition,
@@ -85,7 +85,7 @@ function openLog(
   }
 }
 
-/** Recovers a store that no process uses; leaves it alone otherwise, since the server that uses it keeps it complete. */
+/** Recovers a store that no process uses. A store in use is not changed, since its server keeps it complete. */
 export async function recoverIfUnused(location: StoreLocation, onNote: Note): Promise<void> {
   const { path } = location
   if (!readCheckpoint(path)) return

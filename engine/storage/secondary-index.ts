@@ -11,7 +11,7 @@ import type { Bounds, IndexRange, SecondaryIndex } from '../data/snapshot.ts'
 interface KeyRange {
   start: Buffer
   end: Buffer
-  /** Filters texts that share a key; undefined when keys suffice. */
+  /** Filters texts that share a key; undefined when keys suffice to tell them apart. */
   recheck?: (foldedText: string) => boolean
 }
 
@@ -127,7 +127,7 @@ const isCutValue = (value: Value | undefined): boolean => typeof value === 'stri
 const MIN_LONG64 = -(2n ** 63n)
 const MAX_LONG64 = 2n ** 63n - 1n
 
-/** The value, or, if the attribute's index cannot hold it, one next to it: a bound keeps its meaning if the two are compared. */
+/** The value, or the nearest value that the attribute's index can hold. A bound stays exact if the caller compares the two. */
 function nearestIndexed(attribute: StorageAttribute, value: Value): Ordered {
   if (TYPES[attribute.type].cell === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
     if (value <= MIN_LONG64) return MIN_LONG64

@@ -33,11 +33,11 @@ export function makeFolder(folder: string): void {
 export const unusable = (folder: string, error: unknown): Error =>
   new Error(`the folder of the store, ${folder}, cannot be used: ${describeSystemError(error)}`, { cause: error })
 
-/** Describes system errors alone: others say what they are about. */
+/** Adds the folder to a system error; other errors already say what they are about. */
 export const describedError = (folder: string, error: unknown): unknown =>
   error instanceof Error && 'syscall' in error ? unusable(folder, error) : error
 
-/** @returns why the store in a folder is not used; undefined if nothing speaks against it */
+/** @returns why the store in a folder cannot be used; undefined if it can */
 export function unfinishedReason({ path, unfinished }: StoreLocation): string | undefined {
   const isFound = unfinished?.names.some(name => existsSync(join(path, name)))
   return isFound ? `${path} ${unfinished!.reason}` : undefined
@@ -87,7 +87,7 @@ function checkDataFile(folder: string): void {
 }
 
 /**
- * @param what what is wrong with the data file
+ * @param what description of the fault in the data file
  * @param traces further files that prove earlier data
  * @throws {DamagedStoreError} when files in a folder without data prove that there was data
  */

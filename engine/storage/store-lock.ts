@@ -12,7 +12,7 @@ const TRIED_MS = 500
 /** Time before a note is logged: an old process that is still ending is usually gone by then. */
 const SILENT_MS = 300
 
-/** Default of the option. */
+/** Default of the `lock` option. */
 export const LOCK: StoreLockOptions = { kind: 'file', waitMs: 10_000, renewMs: 5_000 }
 
 /** Content of the lock file: the process that has the store. */

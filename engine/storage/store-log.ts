@@ -12,20 +12,20 @@ import { type Environment, getBytes } from './environment.ts'
 interface StoreLogOptions {
   readonly environment: Environment
   readonly log: CommitLog
-  /** Record behind which the log goes on. Later ones than it are applied before anything is written. */
+  /** Record after which the log continues. Later records are applied before anything is written. */
   readonly from: LogPosition
   /** Identifies the writer. */
   readonly token: string
-  /** True if records of deletions have the rows as they were, for followers. */
+  /** True if records of deletions include the deleted rows, for followers. */
   readonly logsDeletedRows: boolean
-  /** Receives texts for the log of the server. */
+  /** Receives messages for the server log. */
   readonly onNote: Note
 }
 
 /** Time after which a checkpoint begins, if anything was written. */
 const CHECKPOINT_MS = 2_000
 
-/** A state whose pages LMDB does not use again until the end is called. */
+/** A state whose pages LMDB does not reuse until `end` is called. */
 interface Pinned {
   readonly checkpoint: Checkpoint
   end(): void
@@ -45,7 +45,7 @@ export function readPosition({ state }: Environment): LogPosition {
   return { sequence: copy.readDoubleBE(0), hash: new Uint8Array(copy.subarray(8)) }
 }
 
-/** Inside the open write transaction. */
+/** Must be called inside the open write transaction. */
 export function writePosition({ state }: Environment, { sequence, hash }: LogPosition): void {
   const bytes = Buffer.allocUnsafe(8 + hash.length)
   bytes.writeDoubleBE(sequence)
@@ -53,7 +53,7 @@ export function writePosition({ state }: Environment, { sequence, hash }: LogPos
   state.putSync(POSITION, bytes)
 }
 
-/** Called when a store is used without its log: later records must not continue those from before the changes that it lacks. */
+/** Called when a store is used without its log: later records must not continue the log, which lacks these changes. */
 export function leaveLog(environment: Environment): void {
   const { sequence } = readPosition(environment)
   if (sequence === 0) return
@@ -61,25 +61,25 @@ export function leaveLog(environment: Environment): void {
 }
 
 /**
- * The log of a store that this thread writes to, and the checkpoints of its data file. LMDB does not sync the file: a commit is durable
- * by its record. From time to time the file is synced beside the commits, and a read transaction keeps LMDB from overwriting the pages
- * of that state until the next one is complete.
+ * The log of a store that this thread writes to, and the checkpoints of its data file. LMDB does not sync the file: a commit is durable by
+ * its record. From time to time the file is synced while commits continue. A read transaction keeps LMDB from overwriting the pages of that
+ * state until the next checkpoint is complete.
  */
 export class StoreLog {
   private readonly file: number
   private state: LogState
-  /** Last record that the data file contains, or the end of a log that it does not continue. */
+  /** Last record that the data file contains, or the end of a log that the store no longer continues. */
   private position: LogPosition
   /** Record that the open transaction has appended. */
   private appended: LogPosition
   /** Record of the open transaction. */
   private record: Uint8Array = new Uint8Array(0)
-  /** Reason why the disk has refused something last. */
+  /** Error of the last write that the disk refused. */
   private failure: unknown
-  /** Pages of the checkpoint, and those of one that is being made. */
+  /** Pages of the last checkpoint, and pages of the checkpoint in progress. */
   private pinned: Pinned
   private next: Pinned | undefined
-  /** Settles when the checkpoint that is being made is complete, or was given up. */
+  /** Settles when the checkpoint in progress is complete or abandoned. */
   private making = Promise.resolve()
   private timer: NodeJS.Timeout | undefined
   private isClosed = false
@@ -102,12 +102,12 @@ export class StoreLog {
     return this.options.logsDeletedRows
   }
 
-  /** Records behind `sequence` are kept for followers. */
+  /** Allows the log to remove records up to `sequence`; later records are kept for followers. */
   followedTo(sequence: number): void {
     this.options.log.followedTo(sequence)
   }
 
-  /** Called when records have been applied, up to this one. */
+  /** Called when records up to `position` have been applied. */
   applied(position: LogPosition): void {
     this.position = position
     this.state = { ...this.state, committed: position.sequence }
@@ -130,14 +130,14 @@ export class StoreLog {
     this.advance({ kind: 'commitFailed' })
   }
 
-  /** Makes a checkpoint of the newest state, after one that is being made. */
+  /** Makes a checkpoint of the newest state, after any checkpoint in progress. */
   async checkpoint(): Promise<void> {
     await this.making
     if (!this.isClosed) this.advance({ kind: 'due' })
     await this.making
   }
 
-  /** Makes the data file durable and complete, so that it is the store without the log. No commit may follow. */
+  /** Makes the data file durable and complete, so that the store can be read without the log. No commit may follow. */
   async close(): Promise<void> {
     this.isClosed = true
     clearTimeout(this.timer)
@@ -159,7 +159,7 @@ export class StoreLog {
     await log.close()
   }
 
-  /** Performs what follows from an event. @returns false if an open transaction is refused */
+  /** Performs the effects of an event. @returns false if an open transaction is refused */
   private advance(event: LogEvent): boolean {
     const [state, effects] = step(this.state, event)
     this.state = state
@@ -171,7 +171,7 @@ export class StoreLog {
     return true
   }
 
-  /** @returns the event of a failure */
+  /** @returns the event that reports a failure; undefined on success */
   private perform(effect: Exclude<LogEffect, 'refuse'>): LogFailure | undefined {
     const { environment, log } = this.options
     switch (effect) {
@@ -258,7 +258,7 @@ export class StoreLog {
     this.options.onNote(`the data file could not be made durable, ${then}: ${(this.failure as Error).message}`, 'warn')
   }
 
-  /** Keeps the pages of the newest state, and describes it. */
+  /** Keeps the pages of the newest state from being reused, and describes that state. */
   private pin(): Pinned {
     const { environment, token } = this.options
     const end = pin(environment)
@@ -271,7 +271,7 @@ export class StoreLog {
   }
 }
 
-/** Keeps the pages of the newest state from being used again. @returns a function that ends it */
+/** Keeps the pages of the newest state from being reused. @returns a function that releases them */
 export function pin({ root, state }: Environment): () => void {
   root.resetReadTxn()
   const transaction = root.useReadTransaction()

@@ -6,7 +6,7 @@ import { inUse, isLocked, waitFor } from './store-lock.ts'
 import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
 
 const OWNER = Buffer.from('owner')
-/** Missed renewals of its lease after which a holder whose process is not visible counts as gone. */
+/** Missed renewals of its lease after which a holder whose process is not visible is assumed dead. */
 const MISSED = 3
 
 /** The entry `holder` of `meta`. */
@@ -37,7 +37,7 @@ export class StoreOwner {
   }
 
   /**
-   * Writes the token. With a lease, first waits until a holder whose process is not visible has stopped renewing its own.
+   * Writes the token. With a lease, first waits until a holder whose process is not visible has stopped renewing its lease.
    * @throws {Error} when another process has the store
    */
   take(kind: LockKind, { waitMs, renewMs, onWait }: StoreLockOptions): void {
@@ -118,7 +118,7 @@ export class StoreOwner {
 /** True when a process has the store. */
 export const isInUse = (environment: Environment): boolean => isLocked(environment.path) || isLeased(environment)
 
-/** True when a process has the store by a lease, or was ended without giving it up. */
+/** True when a process holds the store by a lease, or ended without releasing it. */
 export const isLeased = ({ meta }: Environment): boolean =>
   (meta.get('holder') as Holder | undefined)?.renewals !== undefined
 

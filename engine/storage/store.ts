@@ -229,7 +229,7 @@ class LmdbTable implements TableSnapshot {
   }
 }
 
-/** Keeps the segment that it returned last, which saves lookups, also while the cache has no room. */
+/** Keeps the last segment that it returned, which saves lookups even while the cache is full. */
 class CachedColumn implements Column {
   private lastIndex = -1
   private last: Segment | undefined

@@ -20,7 +20,7 @@ export interface Schema {
   layouts: ReadonlyMap<DataClass, RowLayout>
 }
 
-/** Catalog and layouts of a store that has been made. */
+/** Catalog and layouts of an existing store. */
 export function loadSchema(environment: Environment): Schema {
   const { model, numbers, wire } = readSchema(environment)
   const catalog = buildCatalog(model, numbers, wire)

@@ -5,11 +5,11 @@ import { NO_ROW } from '../row-format/row-layout.ts'
 
 export interface StoredRow {
   readonly rowId: number
-  /** A copy. */
+  /** Copy of the row's bytes. */
   readonly bytes: Uint8Array
 }
 
-/** The rows of a table by ascending row id, from `firstRowId` on. The store must not be written to before it has ended. */
+/** The rows of a table by ascending row id, starting at `firstRowId`. The store must not be written to during the iteration. */
 export function* tableRows(
   environment: Environment,
   tableNumber: number,

@@ -9,8 +9,8 @@ const IS_NEW = 1
 const OF_GUEST = 2
 
 /**
- * Encodes an upload: expiry (f64), flags for a new session and for that of a guest (u8), length of the session's handle (u8),
- * handle, for a guest the length of its network (u8) and the network, binary.
+ * Encodes an upload: expiry (f64), flags for a new session and for a guest's session (u8), length of the session's handle (u8), handle, and
+ * for a guest the length of the network (u8) and the network, binary.
  */
 export function writeUpload({ expires, owner, value }: EncodedUpload): Buffer {
   const { handle, isNew, guestNetwork } = owner

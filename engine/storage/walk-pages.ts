@@ -7,7 +7,7 @@ const MAX_PROBLEMS = 100
 const PROGRESS_PAGES = 5_000
 
 interface PageProgress {
-  /** Pages checked so far, and pages of the snapshot. */
+  /** Number of pages checked so far; `pages` is the number of pages of the snapshot. */
   checkedPages: number
   total: number
 }
@@ -21,9 +21,9 @@ interface WalkOptions {
 }
 
 /**
- * Checks every page that a snapshot reaches, and the list of free pages. No page of it may be reused meanwhile: the caller has
+ * Checks every page that a snapshot reaches, and the list of free pages. None of its pages may be reused meanwhile: the caller has
  * exclusive use of the store, or a read transaction that is not newer.
- * @returns a text for each page that cannot be used, with the table that it belongs to
+ * @returns a message for each unusable page, with the table that it belongs to
  */
 export function walkPages(file: DataFile, meta: Meta, options: WalkOptions = {}): string[] {
   const walk = new Walk(file, meta, options)
@@ -154,7 +154,7 @@ class Walk {
     return isRight
   }
 
-  /** Marks pages as used. @returns false when they cannot be */
+  /** Marks pages as used. @returns false if that is not possible */
   private take(name: string, first: number, count: number): boolean {
     this.seenPages += count
     if (this.seenPages % PROGRESS_PAGES < count) {
@@ -216,7 +216,7 @@ class Walk {
     }
   }
 
-  /** Marks free pages. They may be beyond the end of the file: LMDB does not write a page that it freed at once. */
+  /** Marks free pages. They may be beyond the end of the file: LMDB does not write a page that it freed immediately. */
   private takeFree(first: number, count: number): boolean {
     if (first < 2 || first + count - 1 > this.meta.lastPage) {
       this.report(`page ${first} is in the list of free pages, but the file does not have it`)

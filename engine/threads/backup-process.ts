@@ -1,4 +1,4 @@
-/** Entry point of the process in which a server makes a backup. A damaged page that it copies ends it, not the server. */
+/** Entry point of the process in which a server makes a backup. A damaged page crashes only this process, not the server. */
 import { makeBackup } from '../storage/backup/make-backup.ts'
 import { openStorage } from '../storage/backup/open-storage.ts'
 import { serveProcess } from './serve-process.ts'

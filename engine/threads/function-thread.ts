@@ -92,7 +92,7 @@ process.on('uncaughtException', error => {
   throw error
 })
 
-/** Ends the call that an error belongs to, which runs in a timer or a listener of it; the others go on. @returns false if there is none */
+/** Ends the call whose timer or listener threw an error; other calls continue. @returns false if the error belongs to no call */
 function failCall(error: unknown): boolean {
   const { call } = codeContext() ?? {}
   if (!call) return false
@@ -100,7 +100,7 @@ function failCall(error: unknown): boolean {
   return true
 }
 
-/** The plugin whose folder a stack trace names; nothing else is known of code without a call. */
+/** The plugin whose folder a stack trace names; the trace is the only clue for code that runs outside a call. */
 function pluginOf(error: Partial<Error> | null | undefined): CodePlace | undefined {
   const stack = String(error?.stack)
   const classModule = plugins.size === 1 ? modules[0] : modules.find(({ source }) => stack.includes(dirname(source)))
@@ -214,7 +214,7 @@ try {
   process.exit()
 }
 
-/** Loads the schema compiler only if a function declares parameters or a result: it is half as large as all else here. */
+/** Loads the schema compiler only if a function declares parameters or a result: it is half as large as all other code of this thread. */
 async function loadChecks(descriptors: readonly ClassDescriptor[]) {
   const isDeclared = descriptors.some(({ members }) =>
     members.some(member => member.kind === 'function' && (member.parameters || member.result)),

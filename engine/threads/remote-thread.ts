@@ -1,6 +1,6 @@
 /**
- * Entry point of the thread that asks databases for the entities of remote dataclasses. It runs tasks as the threads of the pool do;
- * when one needs data of a database, others go on, and it begins again when the data have arrived. Messages are declared in
+ * Entry point of the thread that queries databases for the entities of remote dataclasses. It runs tasks like a pool thread; a task that
+ * needs data of a database lets others run meanwhile, and starts again when the data have arrived. Messages are declared in
  * `engine/placement/pool/messages.ts`.
  */
 import { randomUUID } from 'node:crypto'

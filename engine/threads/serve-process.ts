@@ -49,7 +49,10 @@ export function serveProcess<Name extends keyof Processes>(
   })
 }
 
-/** The server has ended. An exit would wait for threads that copy, and a start for the locks of this process. */
+/**
+ * Kills this process when the server has ended. A normal exit would wait for threads that copy, and a restarted server would wait for the
+ * locks of this process.
+ */
 function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }

@@ -1,8 +1,8 @@
 /**
- * Entry point of the thread that has the indexes of vectors: hnswlib-node shares no memory between threads, so all searches run
- * here. The rest of a query runs where other queries do. Between searches the thread builds the indexes and keeps them up to date.
- * Without hnswlib-node there are no indexes and no searches. Messages are declared in `engine/placement/pool/messages.ts`, searches and
- * their results in `engine/vector/index/searched-indexes.ts`.
+ * Entry point of the thread that owns the vector indexes: hnswlib-node shares no memory between threads, so all searches run here. The rest
+ * of a query runs where other queries do. Between searches the thread builds the indexes and keeps them up to date. Without hnswlib-node
+ * there are no indexes and no searches. Messages are declared in `engine/placement/pool/messages.ts`, searches and their results in
+ * `engine/vector/index/searched-indexes.ts`.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { move } from 'piscina'

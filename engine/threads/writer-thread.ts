@@ -119,7 +119,7 @@ function fillMemory(): void {
 
 interface OpenRequest {
   steps: WriteSteps
-  /** Number of a client's request, or the thread that waits for it; with an `id`, the thread goes on meanwhile. */
+  /** Number of a client's request, or the thread that sent it; a request with an `id` does not block that thread. */
   from: number | { readonly thread: LinkedThread; readonly id?: number }
 }
 

@@ -17,7 +17,7 @@ const MEMORY_MS = 3_600_000
  * 4 s, at most 15 minutes. Failures are forgotten an hour after the last one.
  */
 export class Backoff {
-  /** In the order of their latest failures. */
+  /** Failures by key, in the order of the latest failure. */
   private readonly failures = new Map<string, Failures>()
 
   /** @param now milliseconds since 1970 */

@@ -97,7 +97,7 @@ function checkContent(content: unknown, file: string): DirectoryFile {
   return { users, keys }
 }
 
-/** Entries that a query with the name of one takes for both: queries ignore case and accents. */
+/** Finds entries whose names are equal in queries, which ignore case and accents. */
 function namesakes(entries: readonly { name: string }[]): string[] {
   const namesByKey = new Map<string, string>()
   return entries.flatMap(({ name }) => {
@@ -110,7 +110,7 @@ function namesakes(entries: readonly { name: string }[]): string[] {
   })
 }
 
-/** True if a text such as `2030-12-31` is a day of the calendar. */
+/** True if a string such as `2030-12-31` is a day of the calendar. */
 export function isDay(text: string): boolean {
   const time = DAY.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
@@ -134,7 +134,7 @@ export class Directory {
   /** Hash of the entry of each user. */
   private readonly entries = new Map<string, string>()
   private readonly keys = new Map<string, DirectoryKey>()
-  /** Names of users and keys, as queries compare them. */
+  /** Names of users and keys, folded as in queries. */
   private readonly names: ReadonlySet<string>
   private readonly decoys: readonly DirectoryUser[]
 
@@ -163,12 +163,12 @@ export class Directory {
     return { userName: user.name, fullName, id, groups, granted: { privileges, roles }, entry: this.entries.get(key) }
   }
 
-  /** True if the entry of a user is unchanged since the login, and for users who are not of this directory. */
+  /** True if the entry of a user is unchanged since the login, or the user does not come from this directory. */
   isCurrent({ userName, entry }: User): boolean {
     return entry === undefined || this.entries.get(userName.toLowerCase()) === entry
   }
 
-  /** True if a user or a key has this name, or one that is equal to it in queries. */
+  /** True if a user or a key has this name, or a name that queries treat as equal. */
   has(name: string): boolean {
     return this.names.has(fold(name))
   }

@@ -34,7 +34,7 @@ export function exposureWarnings(config: Config, secretFiles: readonly string[] 
   return warnings
 }
 
-/** Rights of other users on the files of a store; 0 when its folder does not let them in. */
+/** Rights of other users on the files of a store; 0 when they cannot enter its folder. */
 function storeMode(folder: string): number {
   const mode = modeOf(folder)
   if (!(mode & SEARCH)) return 0

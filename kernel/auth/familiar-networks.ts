@@ -9,14 +9,14 @@ interface Familiar {
 }
 
 const PREFIX = 'login/'
-/** Networks that are kept for a user; the least recently used is dropped first. */
+/** Maximum number of networks that are kept for a user; the least recently used one is dropped first. */
 const MAX_NETWORKS = 8
 const DAY_MS = 86_400_000
 const KEPT_MS = 90 * DAY_MS
 
 /**
- * Networks from which each user has logged in within 90 days, kept over restarts. In them, failures elsewhere do not lock the
- * user out.
+ * Networks from which each user has logged in within 90 days, kept over restarts. Failures elsewhere do not lock the user out of these
+ * networks.
  */
 export class FamiliarNetworks {
   private readonly sweeper: Sweeper

@@ -9,15 +9,15 @@ import type { User } from './user.ts'
 export interface LoginOptions {
   maxNameLength: number
   maxPasswordBytes: number
-  /** Failures of one name from one network before each further one causes a delay. */
+  /** Failures of one name from one network after which each further failure causes a delay. */
   failuresPerPair: number
-  /** Failures from one network in ten minutes. */
+  /** Maximum number of failures from one network in ten minutes. */
   failuresPerNetwork: number
-  /** Failures of one name in an hour, from networks that are not familiar. */
+  /** Maximum number of failures of one name in an hour, from networks that are not familiar. */
   failuresPerName: number
-  /** Passwords that are checked in parallel. */
+  /** Maximum number of passwords that are checked in parallel. */
   concurrency: number
-  /** Logins that may wait for one of those checks to end. */
+  /** Maximum number of logins that wait for one of those checks to end. */
   queueLimit: number
 }
 

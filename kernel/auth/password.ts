@@ -16,7 +16,7 @@ export const MAX_PASSWORD_BYTES = 4096
 
 /**
  * Hash in the form `scrypt$N$r$p$salt$hash`, the last two in base64url.
- * @param cost that of each comparison with it; tests that log in often use less
+ * @param cost cost of each comparison with the hash; tests that log in often use a lower one
  * @throws {AuthErrors.PASSWORD_TOO_LONG}
  */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
@@ -38,7 +38,7 @@ export function costProblem(hash: string): string | undefined {
 
 /**
  * Compares a password with a hash, in the same time whether or not it matches.
- * @param hash by default one that no password matches, as expensive as new hashes
+ * @param hash by default a hash that no password matches, as expensive as new hashes
  * @throws {AuthErrors.PASSWORD_TOO_LONG}
  */
 export async function verifyPassword(password: string, hash = UNMATCHABLE): Promise<boolean> {
@@ -58,7 +58,10 @@ const UNMATCHABLE = [
   randomBytes(KEY_BYTES).toString('base64url'),
 ].join('$')
 
-/** One text for all ways to type it. Quadratic in runs of combining marks, hence the bound. */
+/**
+ * Normalises a password, so that all ways to type it give the same string. Takes quadratic time in runs of combining marks, hence the
+ * bound.
+ */
 function normalised(password: string): string {
   const bytes = Buffer.byteLength(password)
   if (bytes > MAX_PASSWORD_BYTES) throw AuthErrors.PASSWORD_TOO_LONG(bytes, MAX_PASSWORD_BYTES)

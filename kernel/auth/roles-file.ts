@@ -11,12 +11,15 @@ import { pluginHolders, warnOfUnknownGrants } from './unknown-grants.ts'
 /** Interval between checks of a file of roles or of users: a change is in force after at most twice this time. */
 export const LOOK_MS = 500
 
-/** File of the roles: the option, or `roles.json` in the folder of the config file. The demo has one only when it is named. */
+/**
+ * Path of the file of roles: the option, or `roles.json` in the folder of the config file. The demo uses such a file only if the option
+ * names it.
+ */
 export const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
   auth.rolesFile ?? (demo ? undefined : resolve(folder, 'roles.json'))
 
 /**
- * Content of the file; undefined when it does not exist and was not named.
+ * Content of the file; undefined when it does not exist and the option does not name it.
  * @throws {ConfigError} the file is named and missing, or is not JSON
  */
 export function readRoles(config: Config): unknown {

@@ -10,7 +10,7 @@ const MAX_WINDOWS = 20_000
 
 /** Counts events by key in windows of fixed length, in bounded memory: 20,000 keys, which callers keep short. */
 export class Throttle {
-  /** In the order of their ends. */
+  /** Windows by key, ordered by end. */
   private readonly windows = new Map<string, ThrottleWindow>()
 
   /** @param limit events per window; 0 for no limit @param now milliseconds since 1970 */
@@ -28,7 +28,7 @@ export class Throttle {
     return Math.ceil((window.endsAt - this.now()) / 1000)
   }
 
-  /** Counts an event. @param weight number of events that it counts as @returns its window, for {@link refund} */
+  /** Counts an event. @param weight number to count it as @returns its window, for {@link refund} */
   count(key: string, weight = 1): ThrottleWindow | undefined {
     if (this.limit === 0) return undefined
     const now = this.now()

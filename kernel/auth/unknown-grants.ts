@@ -13,7 +13,7 @@ interface Holders {
   readonly plugins?: readonly Holder[]
 }
 
-/** Plugins with rights of their own. */
+/** Plugins that have their own rights. */
 export const pluginHolders = ({ plugins }: Pick<Config, 'plugins'>): Holder[] =>
   plugins.flatMap(({ specifier, granted }) => (granted ? { name: specifier, ...granted } : []))
 

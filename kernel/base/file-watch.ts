@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 
 /**
  * Reports changes of files by polling: certbot and Kubernetes replace links on the path to them, which a watch on the files does not
- * notice. A change counts when the files are the same in two successive polls, since they may be written one after the other.
+ * notice. A change is reported when the files are the same in two successive polls, since they may be written one after the other.
  */
 export class FileWatch {
   readonly #files: readonly string[]

@@ -1,4 +1,7 @@
-/** `stopping`: no new requests should be sent here; those that arrive nevertheless are answered, for `server.drainMs` and a moment. */
+/**
+ * `stopping`: clients should send no new requests to this server; requests that still arrive are answered, for `server.drainMs` and a
+ * moment longer.
+ */
 export interface Lifecycle {
   state: 'starting' | 'ready' | 'stopping'
 }

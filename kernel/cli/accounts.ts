@@ -13,7 +13,7 @@ import { readRoles } from '../auth/roles-file.ts'
 import { unknownGrants } from '../../engine/index.ts'
 import { hashPassword, MAX_PASSWORD_BYTES } from '../auth/password.ts'
 
-/** `tesser user` and `tesser key`: the file of users and API keys. A running server reads it again automatically. */
+/** Options of `tesser user` and `tesser key`, which write the file of users and API keys. A running server reads it again automatically. */
 
 export interface Grants {
   privileges?: readonly string[] | undefined
@@ -24,12 +24,12 @@ export interface UserOptions extends Grants {
   fullName?: string | undefined
   id?: string | undefined
   groups?: readonly string[] | undefined
-  /** Read the password from the standard input instead of asking for it. */
+  /** Input from which the password is read; if undefined, the command asks for it. */
   passwordFrom?: AsyncIterable<Buffer> | undefined
 }
 
 const MIN_PASSWORD_LENGTH = 8
-/** Longer lines are not read to the end: no password of that length is accepted. */
+/** Maximum length of a line that is read to the end: no password of more bytes is accepted. */
 const MAX_LINE_BYTES = 2 * MAX_PASSWORD_BYTES
 
 /** @throws {Error} naming each role and privilege that the file of roles does not declare */
@@ -76,7 +76,7 @@ export const listUsers = (config: Config): string[] =>
     [name, fullName, ...[...groups, ...roles, ...privileges]].filter(Boolean).join('  '),
   )
 
-/** @returns the key, which is stored nowhere: the file has its hash */
+/** @returns the key, which is not stored: the file has only its hash */
 export const addKey = (
   config: Config,
   name: string,

@@ -1,6 +1,6 @@
 import { InputError } from '../../engine/base/input-error.ts'
 
-/** Too slow, too many requests: another try may succeed. */
+/** Status codes after which a retry may succeed: too slow, too many requests. */
 const LATER: ReadonlySet<number> = new Set([408, 429])
 const LOCAL: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]'])
 

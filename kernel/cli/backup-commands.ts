@@ -107,7 +107,7 @@ A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
     )
 }
 
-/** The place that a command names, or else the configuration. @throws {UsageError} neither does */
+/** The place that a command names, or else the one in the configuration. @throws {UsageError} there is neither */
 function placeOf(command: Command, folderOption: string | undefined, config?: Config): BackupArguments['place'] {
   const folder = folderOption ?? config?.backup.folder
   if (folder === undefined) throw new UsageError('name the folder of the backups, or set backup.folder')

@@ -23,9 +23,9 @@ export interface CheckOptions {
 }
 
 /**
- * `tesser check`: finds all problems of the model and of the store, and of the two together with the roles, the users and keys, the
- * classes of plugins and the tables of databases. Changes nothing. The configuration was checked when it was loaded.
- * @returns a text for each problem, as it is found
+ * `tesser check`: finds all problems of the model and of the store, and of the two together with the roles, the users and keys, the classes
+ * of plugins and the tables of databases. Changes nothing. The configuration was checked when it was loaded.
+ * @returns a message for each problem, as it is found
  * @throws {ConfigError} a file cannot be read; {@link PluginError}; {@link Error} unusable classes
  */
 export async function* check(
@@ -64,9 +64,9 @@ export async function* check(
 }
 
 /**
- * Finds reasons why a start could not listen: transport, certificate, address. Opens the port for a moment.
- * @param onPlan called with the address at which a start would listen
- * @returns a text for each problem
+ * Finds reasons why the server could not listen: transport, certificate, address. Opens the port for a moment.
+ * @param onPlan called with the address at which the server would listen
+ * @returns a message for each problem
  */
 export async function* checkAddress(config: Config, onPlan: (text: string) => void): AsyncGenerator<string> {
   const { host, port, tls, transport, headerBytes, basePath, maxConnections } = config.server

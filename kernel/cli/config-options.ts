@@ -55,5 +55,5 @@ export const addServerOptions = (command: Command, holder = ''): Command =>
 /** Address of the server of {@link addServerOptions}, see `serverAddress`. */
 export const serverOf = (command: Command): string => serverAddress(command.getOptionValue('url'), configOf(command))
 
-/** Tells the options of the store among all. */
+/** Matches the keys of options that concern the store. */
 export const ofStore = /^(model|data|storage\.|protocol\.|write\.)/

@@ -12,12 +12,12 @@ import { loadDemo } from './demo.ts'
 import { logOwnConsole } from './log-console.ts'
 import { greeting, stopSignal, unlessStopped } from './start.ts'
 
-/** Time in which changes that belong together arrive, as when an editor saves several files. */
+/** Time during which changes are gathered, since an editor may save several files. */
 const GATHERING_MS = 50
 
 /**
- * `tesser dev`: serves, and restarts when the config file, the model or a file of a plugin changes. When the new version is
- * unusable, the old one goes on. Errors of the TypeScript compiler are printed and do not stop the server.
+ * `tesser dev`: serves, and restarts when the config file, the model or a file of a plugin changes. If the new version is unusable, the old
+ * one continues. Errors of the TypeScript compiler are printed and do not stop the server.
  * @param readConfig called again at every change
  * @returns when a signal has arrived and everything is closed
  */
@@ -85,7 +85,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
     types.start(parts.config.folder)
   }
 
-  /** @throws {Error} the reason why the old version goes on */
+  /** Starts the new version. @throws {Error} the reason why the old version continues */
   async function reload(): Promise<void> {
     const next = await readParts(readConfig(), bundler)
     await describeClasses(next.engine)
@@ -106,7 +106,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
 
 const GOES_ON = 'but the old version continues'
 
-/** Neither the new version nor the old one can be started. */
+/** Error: neither the new version nor the old one can be started. */
 class NothingServed extends Error {}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

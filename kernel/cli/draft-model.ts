@@ -1,6 +1,6 @@
 import { loadModel } from '../../engine/index.ts'
 
-/** Content of a model file that is being made from another description of the data. */
+/** Content of a model file that is created from another description of the data. */
 export interface DraftModel {
   readonly name: string
   readonly dataClasses: Record<string, DraftClass>
@@ -25,7 +25,7 @@ export interface DraftAttribute {
 
 type PlacedAttribute = readonly [dataClass: string, name: string, attribute: DraftAttribute]
 
-/** Attributes that a model has all together or not at all, such as the two directions of a relation. */
+/** Attributes that a model must have together, such as the two directions of a relation. */
 export interface Addition {
   /** Name for the operator, such as `Book.author`. */
   readonly subject: string
@@ -35,7 +35,7 @@ export interface Addition {
 /** Called with each thing that a model cannot have, and the reason. */
 export type OnLeft = (subject: string, reason: string) => void
 
-/** An attribute with those of its properties that are neither undefined nor false. */
+/** An attribute without the properties that are undefined or false. */
 export const attributeWith = (properties: Readonly<Record<string, unknown>>): DraftAttribute =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined && value !== false))
 
@@ -50,14 +50,14 @@ interface DraftRelation {
   readonly name: string
   readonly to: string
   readonly foreignKey: string
-  /** Name of the relation that leads back; undefined if there is none. */
+  /** Name of the inverse relation; undefined if there is none. */
   readonly inverse: string | undefined
   readonly onDelete?: string | undefined
   /** Collection of `from`. */
   readonly collection?: string
 }
 
-/** A relation to one, and the relation that leads back. */
+/** A to-one relation, and its inverse relation. */
 export function relationOf(relation: DraftRelation): Addition {
   const { from, name, to, foreignKey, inverse, onDelete, collection = `${from}Selection` } = relation
   const toOne = attributeWith({ kind: 'relatedEntity', type: to, foreignKey, inverseName: inverse, onDelete })
@@ -66,7 +66,7 @@ export function relationOf(relation: DraftRelation): Addition {
   return { subject: `${from}.${name}`, attributes: [[from, name, toOne], ...back] }
 }
 
-/** Changes a model. */
+/** Adds attributes to a model. */
 export function add({ dataClasses }: DraftModel, { attributes }: Pick<Addition, 'attributes'>): void {
   for (const [dataClass, name, attribute] of attributes) dataClasses[dataClass]!.attributes[name] = attribute
 }
@@ -75,7 +75,7 @@ export function add({ dataClasses }: DraftModel, { attributes }: Pick<Addition, 
 export const modelText = (model: DraftModel): string =>
   `${JSON.stringify({ $schema: 'node_modules/tesser/config/model.schema.json', ...model }, null, 2)}\n`
 
-/** Problems that the checks of the model find; their own words. */
+/** Problems that the model checks find, in their wording. */
 export function modelProblems(model: DraftModel): readonly string[] {
   try {
     loadModel(model)
@@ -86,7 +86,7 @@ export function modelProblems(model: DraftModel): readonly string[] {
   }
 }
 
-/** Adds what the checks of the model accept. An addition may need another one, such as an alias of an alias. */
+/** Adds everything that the model checks accept. An addition may need another one, such as an alias of an alias. */
 export function grow(model: DraftModel, additions: readonly Addition[], onLeft: OnLeft): DraftModel {
   const fullModel = withAdditions(model, additions)
   if (modelProblems(fullModel).length === 0) return fullModel
@@ -111,7 +111,7 @@ function withAdditions(model: DraftModel, additions: readonly Addition[]): Draft
   return grown
 }
 
-/** First problem of a model, without the place in a file that does not exist. */
+/** First problem of a model, without its position, since the file does not exist. */
 const reasonOf = (model: DraftModel): string => modelProblems(model)[0]!.replace(/^[^ ]*: /, '')
 
 /**
@@ -148,7 +148,7 @@ export function isReserved(subject: string, name: string, onLeft: OnLeft): boole
   return true
 }
 
-/** A model with the attributes of each dataclass in the order of the names; others follow. */
+/** A model whose attributes are in the given order within each dataclass; attributes without a given position follow. */
 export function inOrder(model: DraftModel, namesOf: (dataClass: string) => readonly string[]): DraftModel {
   const dataClasses = Object.entries(model.dataClasses).map(([dataClass, { attributes, ...rest }]) => {
     const names = namesOf(dataClass)

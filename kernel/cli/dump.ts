@@ -66,8 +66,8 @@ const accountFiles = (config: Config): { roles: string; directory: string } => (
 })
 
 /**
- * Writer of files that do not exist, or have that content already.
- * @throws {Error} for one that has another
+ * Writer of files that do not exist, or already have that content.
+ * @throws {Error} for a file with another content
  */
 function accountWriter(config: Config, contents: Partial<ReturnType<typeof accountFiles>>): () => void {
   const paths = accountFiles(config)

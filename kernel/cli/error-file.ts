@@ -1,14 +1,14 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 
-/** File of rows that could not be saved. Created with the first one. */
+/** File of rows that could not be saved. Created with the first of these rows. */
 export class ErrorFile {
-  /** Its size. */
+  /** Size of the file. */
   bytes = 0
   private descriptor: number | undefined
 
   constructor(readonly path: string) {}
 
-  /** Continues the file of an interrupted load, without the rows that this one reads again. */
+  /** Continues the file of an interrupted load, without the rows that this load reads again. */
   continueAt(bytes: number): void {
     this.bytes = Math.min(bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0)
     if (this.bytes === 0) return

@@ -36,7 +36,7 @@ const TABLES: Readonly<Record<TableFormat, { name: string; write(path: string, t
 
 export interface ExportArguments {
   dataClass: string
-  /** Path; a name that ends in `.gz` or `.zst` is packed. Undefined: the standard output. */
+  /** Path; a file whose name ends in `.gz` or `.zst` is compressed. Undefined: the standard output. */
   out?: string | undefined
   /** Address of the server, see `serverAddress`. */
   url: string
@@ -51,8 +51,8 @@ export interface ExportArguments {
 }
 
 /**
- * `tesser export`: writes entities of a running server to a file, which is there when all of it is.
- * @param warn takes what the operator has to know of the export
+ * `tesser export`: writes entities of a running server to a file, which appears only once it is complete.
+ * @param warn called with warnings about the export
  * @returns the outcome, for the operator; undefined for the standard output
  * @throws {Error} the server or the file cannot be used
  */
@@ -105,7 +105,7 @@ function checkTable(name: string, format: ExportFormat, out: string | undefined)
     throw new InputError(`${out} exists; an export creates a new database: give another name, or remove the file`)
 }
 
-/** True if all attributes are asked for. */
+/** True if all attributes are requested. */
 const isAll = (attributes: string | undefined): boolean =>
   attributes === undefined || attributes.split(',').some(name => name.trim() === '*')
 
@@ -125,7 +125,7 @@ async function writeTable(
   }
 }
 
-/** Has a file written under another name, which it keeps until it is complete. */
+/** Writes a file under a temporary name until it is complete. */
 async function writeWhole(out: string, write: (path: string) => Promise<void>): Promise<void> {
   const unfinished = `${out}.part`
   try {
@@ -138,7 +138,7 @@ async function writeWhole(out: string, write: (path: string) => Promise<void>): 
   }
 }
 
-/** A JSON array of the entities in lines of NDJSON. */
+/** Converts lines of NDJSON to a JSON array of the entities. */
 async function* asArray(lines: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   yield Buffer.from('[')
   let separator = ''

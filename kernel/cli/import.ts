@@ -78,14 +78,14 @@ export async function importFile(
   return isComplete && rejected === 0
 }
 
-/** Rows on their way to a server, and the parameters that say how they are written. */
+/** Rows to be sent to a server, and the parameters that describe their format. */
 interface SentRows {
   readonly bytes: AsyncIterable<Buffer>
   readonly format: Partial<ImportArguments>
   readonly table?: TableBody
 }
 
-/** The rows of a table are sent as CSV. */
+/** Prepares the rows to be sent; the rows of a table are sent as CSV. */
 async function sentRows(
   rows: RowSource,
   { file, columns }: ImportArguments,
@@ -102,7 +102,7 @@ async function sentRows(
   return { bytes: rows.bytes(), format: { ...sample.format, columns: namedColumns, format } }
 }
 
-/** Adds rows that could not even be sent. */
+/** Adds the number of rows that could not be sent. */
 const withUnsent = (imported: Imported, count: number): Imported => ({
   ...imported,
   read: imported.read + count,

@@ -1,7 +1,7 @@
 import { memberRanges } from '../../engine/command-line.ts'
 
 /**
- * Text of a JSON document with one more member in one of its objects. All else stays as it is written.
+ * Text of a JSON document with one more member in one of its objects. The rest of the document stays unchanged.
  * @param text valid JSON
  * @param path names that lead to the object
  */
@@ -30,7 +30,7 @@ function write(value: unknown, margin: string, indent: string): string {
   return `{\n${lines.join(',\n')}\n${margin}}`
 }
 
-/** Positions of the braces of an object. @throws {Error} there is none at the path */
+/** Positions of the braces of an object. @throws {Error} the path leads to no object */
 function bracesAt(text: string, path: readonly string[]): [number, number] {
   let [start, end] = [text.indexOf('{'), text.lastIndexOf('}')]
   for (const name of path) {

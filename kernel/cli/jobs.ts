@@ -33,7 +33,7 @@ export class Jobs {
     private readonly print: (line: string) => void,
   ) {}
 
-  /** @throws {UsageError} there is a name, but no state */
+  /** @throws {UsageError} a name is given without a state */
   async summary(job?: string): Promise<void> {
     if (job !== undefined) throw new UsageError(`--job needs a state: tesser jobs list failed --job ${job}`)
     const { functions, counts } = await this.send<Summary>('GET', '')

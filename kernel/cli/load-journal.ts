@@ -14,13 +14,13 @@ interface JournalHead {
   encoding: string | null
 }
 
-/** A line of the journal: one of these. */
+/** A line of the journal, with one group of these properties. */
 interface Entry extends Partial<SettledRows>, Pick<RowFormat, 'proposed'> {
-  /** With settled rows: size of the file of errors that has those of them that were not saved. */
+  /** Written with settled rows: size of the error file, including those of the rows that were not saved. */
   readonly errorBytes?: number
   /** Identifies a request, before it is sent. */
   readonly id?: string
-  /** Positions of its rows, as ranges: first and last. */
+  /** Positions of the request's rows, as ranges: first and last. */
   readonly rows?: readonly (readonly [number, number])[]
   /** Outcome of the last request: indexes of its rows that were not saved. */
   readonly left?: readonly number[]
@@ -33,19 +33,19 @@ interface SentRequest {
   readonly rows: readonly number[]
 }
 
-/** Rows that an interrupted load has done. */
+/** Rows that an interrupted load has completed. */
 interface Unsettled extends InterruptedLoad {
   /** See {@link RowFormat}. */
   proposed: RowFormat['proposed']
   readonly savedRows: Set<number>
   readonly uncertain: Set<number>
-  /** Size that the file of errors had when the last rows were settled: what follows comes again. */
+  /** Size of the error file when the last rows were settled; rows after it are read again. */
   errorBytes: number
-  /** The last of these requests, if no other one has followed. */
+  /** The last of these requests, if it was the last request of the load. */
   lastRequest: SentRequest | undefined
 }
 
-/** Mark in the store of the last request of a load, if its entities are there. */
+/** Mark in the store for the last request of a load, if the request's entities are there. */
 interface StoredMark {
   readonly key: string
   /** @returns a {@link LoadProgress} */
@@ -94,7 +94,7 @@ export class LoadJournal {
     )
   }
 
-  /** Has the journal follow a load. */
+  /** Hooks by which the journal records a load. */
   hooks(errors: ErrorFile, proposed: RowFormat['proposed']): Hooks {
     return {
       onBegin: () => {
@@ -117,7 +117,7 @@ export class LoadJournal {
     if (proposed) this.write({ proposed })
   }
 
-  /** The next entry makes it durable; until then the store has it. */
+  /** Writes the outcome of a request. The next entry makes it durable; until then the store has it. */
   private writeOutcome(indexes: readonly number[]): void {
     writeSync(this.descriptor!, line({ left: indexes }))
   }
@@ -136,7 +136,7 @@ export class LoadJournal {
     }
   }
 
-  /** @param isDone nothing is left to resume */
+  /** @param isDone true if nothing remains to be resumed */
   close(isDone: boolean): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor)
     this.descriptor = undefined
@@ -182,9 +182,9 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
 }
 
 /**
- * Adds the rows that the last request of an earlier load has saved, as the store knows it.
+ * Adds the rows that the last request of an earlier load has saved, according to the store.
  * @param mark a {@link LoadProgress}
- * @returns indexes of its other rows
+ * @returns indexes of the other rows of the request
  */
 function addStored({ savedRows, lastRequest, uncertain }: Unsettled, mark: unknown): number[] {
   const { id, next = 0, left } = (mark ?? {}) as Partial<LoadProgress>

@@ -43,20 +43,20 @@ import { openRows, type RowArguments, rowFormatOf, type RowSource } from './row-
 import { isRemote, nameOf, openSource, type SourceFile } from './source-file.ts'
 
 /**
- * Rows of a larger file are written to the data file alone, which each commit syncs: with thousands of rows in a commit, the log only writes
- * them twice. The next start begins another log.
+ * Size of a file above which its rows are written only to the data file, which each commit syncs: with thousands of rows in a commit, the
+ * log only writes them twice. The next start begins another log.
  */
 const LOGGED_BYTES = 32 * 2 ** 20
 
 export interface LoadArguments extends RowArguments {
   /** The dataclass, unless one is created. */
   into?: string | undefined
-  /** Create a dataclass for the rows. */
+  /** Set to create a dataclass for the rows. */
   create?: NewClassOptions | undefined
   update: boolean
-  /** Continue an interrupted load of this file. */
+  /** True to continue an interrupted load of this file. */
   resume?: boolean
-  /** Begin with the first row, although a load of this file was interrupted. */
+  /** True to begin with the first row, even if a load of this file was interrupted. */
   restart?: boolean
   /** Maximum size of a file whose rows go through the log of the store. */
   loggedBytes?: number
@@ -194,7 +194,7 @@ async function loadSource(
   }
 }
 
-/** An error after which rows have been saved says how many. */
+/** Adds the number of saved rows to an error. */
 function withSummary(error: unknown, summary: LoadSummary): unknown {
   if (summary.read === 0) return error
   const reason = error instanceof Error ? describeSystemError(error) : String(error)
@@ -222,7 +222,7 @@ function openFile(
   return openRowFile({ bytes, format: rows.format, ...read, columns: names }, dataClass)
 }
 
-/** Attributes by the names of properties of JSON that differ from theirs. */
+/** Attributes by the names of JSON properties that differ from the attributes' names. */
 function namesOf(
   { columns }: FileSample,
   { attributesByName }: DataClass,

@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import { logConsole } from '../../engine/index.ts'
 import { pluginIn } from '../contain-faults.ts'
 
-/** Frames of `console` itself precede those of its caller. */
+/** Maximum number of stack frames: frames of `console` itself precede the frames of its caller. */
 const FRAMES = 50
 
-/** Logs what plugins write with `console` in the kernel thread, with the name of the plugin. */
+/** Logs `console` output of plugins in the kernel thread, with the name of the plugin. */
 export function logOwnConsole(log: Logger): void {
   globalThis.console = logConsole((level, text) => {
     const { stackTraceLimit } = Error

@@ -13,7 +13,7 @@ enableCompileCache?.(fileURLToPath(new URL('../../compile-cache', outputUrl('ker
 
 const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Source|Usage|Input)Error$/
 
-/** 128 and the number of SIGPIPE, with which commands end whose output is not read any further. */
+/** 128 plus the number of SIGPIPE: exit code of commands whose output is not read to the end. */
 const CLOSED_PIPE = 141
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') printError(`tesser: the output cannot be written: ${describeSystemError(error)}`)

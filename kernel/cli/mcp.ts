@@ -15,7 +15,7 @@ interface Message {
   readonly result?: { readonly protocolVersion?: string }
 }
 
-/** Version in `_meta` of requests since 2026. */
+/** Key of the version in `_meta` of requests since 2026. */
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const DATA = 'data:'
 const HEADER_TEXT = /^[\x21-\x7e]+$/
@@ -41,7 +41,7 @@ export async function bridge(
     throw new InputError('the key has characters that are not allowed in a key')
   const requests = new Map<Id, AbortController>()
   const pending = new Set<Promise<void>>()
-  /** Agreed on by the handshake before 2026. */
+  /** Version agreed on by the handshake of protocol versions before 2026. */
   let version: string | undefined
 
   const fail = (id: Id, code: number, message: string): void =>
@@ -95,7 +95,7 @@ export async function bridge(
   await Promise.all(pending)
 }
 
-/** Lines of a stream. `readline` would also end them at U+2028, which JSON texts contain as it is. */
+/** Lines of a stream. `readline` would also split lines at U+2028, which JSON strings may contain unescaped. */
 async function* linesOf(input: Readable): AsyncGenerator<string, void, undefined> {
   let pieces: string[] = []
   for await (const piece of input.setEncoding('utf8') as AsyncIterable<string>) {
@@ -128,7 +128,7 @@ function parseMessage(text: string): Message | undefined {
   }
 }
 
-/** Source: Model Context Protocol 2026-07-28, Streamable HTTP: values that a header cannot contain are sent as Base64. */
+/** Encodes values that a header cannot contain as Base64. Source: Model Context Protocol 2026-07-28, Streamable HTTP. */
 const encodedName = (name: string): string =>
   HEADER_TEXT.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
 

@@ -24,7 +24,7 @@ interface ModelChange {
 const POLL_MS = 300
 
 /**
- * `tesser migrate`: has a running server prepare the change to the model that its file has now, and waits for it.
+ * `tesser migrate`: has a running server prepare the change to the current model in its file, and waits until that is done.
  * @returns false if that failed
  * @throws {Error} the server cannot be used
  */

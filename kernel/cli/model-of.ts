@@ -11,7 +11,7 @@ interface DescribedModel {
 }
 
 /**
- * Model of a configuration with the additions of plugins, and their functions, without a store and without secrets.
+ * Model of a configuration including the additions of plugins, and their functions; needs neither a store nor secrets.
  * @throws {ModelError} {@link PluginError} {@link DeclarationError}
  */
 export async function modelOf(config: Config): Promise<DescribedModel> {

@@ -23,9 +23,9 @@ import { insertJson } from './insert-json.ts'
 import { addRelations, type Related } from './new-relations.ts'
 import { textTable } from './text-table.ts'
 
-/** How a dataclass is made from a file, as far as it is not to be guessed. */
+/** Options for creating a dataclass from a file, in place of guesses. */
 export interface NewClassOptions {
-  /** Name of the dataclass; true for one that comes from the name of the file. */
+  /** Name of the dataclass; true to derive it from the name of the file. */
   readonly newClass: string | true
   /** Attributes by the names of columns; null for a column that is left out. */
   readonly columns?: Readonly<Record<string, string | null>> | undefined
@@ -33,16 +33,16 @@ export interface NewClassOptions {
   readonly types?: Readonly<Record<string, string>> | undefined
   /** Attribute that is the key. */
   readonly key?: string | undefined
-  /** Attributes of dataclasses by which related entities are given, by the attribute that becomes a relation. */
+  /** Attributes that identify related entities, by the attribute that becomes a relation. */
   readonly relations?: RelationsBy | undefined
-  /** Create it without a question. */
+  /** True to create it without asking. */
   readonly yes?: boolean
 }
 
 /** A dataclass that is to be created. */
 export interface NewClass {
   readonly name: string
-  /** Content of the model file with it. */
+  /** Content of the model file including the dataclass. */
   readonly model: unknown
   /** Attributes of the columns, in their order. */
   readonly attributes: readonly (string | null)[]
@@ -56,7 +56,7 @@ export interface NewClass {
 /** The terminal of a command. */
 export interface Dialog {
   print(line: string): void
-  /** @returns undefined without a terminal */
+  /** Asks the user a question. @returns undefined without a terminal */
   ask(question: string): Promise<string | undefined>
 }
 
@@ -133,7 +133,7 @@ export async function newClass(
   }
 }
 
-/** The model file, or a new one. */
+/** Reads the model file, or begins a new one. */
 function readModel(path: string, className: string): { text: string; model: DraftModel } {
   const isNew = !existsSync(path)
   const text = isNew
@@ -145,7 +145,7 @@ function readModel(path: string, className: string): { text: string; model: Draf
   return { text, model: model as DraftModel }
 }
 
-/** `cities.csv.gz` → `Cities`. */
+/** Name of a dataclass for a file: `cities.csv.gz` → `Cities`. */
 function classNameOf(file: string): string {
   const name = attributeName(basename(file).split('.')[0]!)
   if (name === '')
@@ -224,7 +224,7 @@ function whyNewKey({ possibleKeys }: ProposedClass): string {
 
 const WRONG_ROWS = 3
 
-/** Says which rows of the sample a load will reject, and why. */
+/** Lists the rows of the sample that a load will reject, and the reasons. */
 function* wrongRows({
   sample,
   proposed,

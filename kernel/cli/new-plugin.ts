@@ -10,7 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100}$/
 
 /**
- * `tesser new plugin`: creates a working package, with a test, in a folder of its own.
+ * `tesser new plugin`: creates a working package, with a test, in its own folder.
  * @param name npm name; the folder has this name without the scope
  * @returns the folder, relative to `cwd`
  * @throws {Error} the name is invalid, the folder is not empty, or this build has no types

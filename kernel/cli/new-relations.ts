@@ -14,12 +14,12 @@ import {
 /** A new dataclass with its relations. */
 export interface Related {
   readonly dataClass: DraftClass
-  /** Relations of other dataclasses that lead back. */
+  /** Inverse relations in other dataclasses. */
   readonly inverses: Addition['attributes']
 }
 
 /**
- * Makes attributes of a new dataclass relations to others: each gets a foreign key, and a way back.
+ * Turns attributes of a new dataclass into relations to others: each gets a foreign key and an inverse relation.
  * @throws {Error} an attribute or a dataclass does not exist
  */
 export function addRelations(

@@ -1,4 +1,4 @@
-/** Flags that mean nothing, or not together. */
+/** Error of flags that are invalid, alone or together. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -22,7 +22,7 @@ const PAIRS = {
   key: ['a table or a view', 'a column'],
 } as const
 
-/** Adds `name=value` to those that were given before. A view may be without a value: null. */
+/** Adds `name=value` to the pairs that were given before. A view may be given without a value: null. */
 export function addPair(option: keyof typeof PAIRS) {
   const [subject, object] = PAIRS[option]
   return (text: string, pairs: Record<string, string | null> = {}): Record<string, string | null> => {
@@ -68,7 +68,7 @@ export function numericType(text: string): { type: string; scale?: number; asTex
   throw new UsageError(`--numeric ${text}: give number, string or decimal(places), with up to 18 places`)
 }
 
-/** Reads an integer of an option. */
+/** Returns a parser of an integer option. */
 export function numberFrom(least: number, most: number): (text: string) => number {
   return text => {
     const number = Number(text)

@@ -8,5 +8,5 @@ export const printError = (line: string): void => void process.stderr.write(`${w
 
 /** Exit code of a failure that may not recur on another try. */
 export const FAILED = 1
-/** Flags, configuration, model, roles or plugins are unusable: another try changes nothing. */
+/** Exit code for unusable flags, configuration, model, roles or plugins: another try is pointless. */
 export const UNUSABLE = 2

@@ -41,7 +41,7 @@ Environment:
   TESSER_CONFIG names the config file. Flags take precedence over variables, variables over the file.`,
   )
 
-/** Limits of `tesser check` and `tesser start --check`. */
+/** Help text about the limits of `tesser check` and `tesser start --check`. */
 const NOT_CHECKED = `
 Plugins are loaded, and their classes, schedules and options are checked against their schemas, but they do not register, because that may have
 effects. Only a start finds these problems: hooks of tesser/plugins/webhooks, backup.schedule, an address that two plugins use, a
@@ -72,7 +72,10 @@ addConfigOptions(program.command('dev'))
   .description('Start a server for writing plugins. It restarts when config, model or plugins change.')
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
-/** Prints every problem; for `plan` also what a start would do to the store, for `start` also the address at which it would listen. */
+/**
+ * Prints every problem; for `plan` also the changes that a start would make to the store, for `start` also the address at which it would
+ * listen.
+ */
 async function printProblems(
   config: Config,
   { of, mustExist }: { of: 'state' | 'plan' | 'start'; mustExist: boolean },

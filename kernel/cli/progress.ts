@@ -6,7 +6,7 @@ import { describeProgress } from '../describe-progress.ts'
 /** Minimum time between two lines without a terminal. */
 const LINE_MS = 10_000
 
-/** Shows progress: a bar on a terminal, elsewhere a line now and then. */
+/** Shows progress: a bar on a terminal, otherwise a line from time to time. */
 export class ProgressDisplay {
   private bar: SingleBar | undefined
   private what = ''
@@ -15,7 +15,7 @@ export class ProgressDisplay {
 
   constructor(private readonly output: NodeJS.WriteStream) {}
 
-  /** @param what the present activity; another text begins a new line */
+  /** @param what the present activity; a different string begins a new line */
   show(what: string, count: number, total: number): void {
     const now = performance.now()
     if (what !== this.what) {

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { quantity } from '../../engine/base/counted.ts'
 import type { FileSample, ForeignFormat, LoadSummary, RelationsBy, TextFormat } from '../../engine/command-line.ts'
 
-/** One line that says how a file of text is read. */
+/** Describes in one line how a text file is read. */
 export function describeFormat(
   format: string,
   { encoding, delimiter, decimal, dates, nulls = [] }: TextFormat,
@@ -19,7 +19,7 @@ export function describeFormat(
   return parts.filter(Boolean).join(', ')
 }
 
-/** Says how a CSV file is read, before anything is written, and what is not decided. */
+/** Tells the user how a CSV file is read, before anything is written, and what is ambiguous. */
 export function tellFormat(path: string, format: string, sample: FileSample, print: (line: string) => void): void {
   if (format !== 'csv') return
   print(`${basename(path)}: ${describeFormat(format, sample.format)}`)
@@ -52,8 +52,7 @@ interface Given extends ForeignFormat {
 }
 
 /**
- * Command that loads a file of errors once it is corrected. Its rows have the names of attributes, and texts as the first file writes
- * them.
+ * Command that loads a corrected file of errors. Its rows have the names of attributes, and values as the original file writes them.
  */
 export function correctedCommand(
   command: 'load' | 'import',
@@ -68,6 +67,6 @@ export function correctedCommand(
   return [...words, ...more].map(quoteWord).join(' ')
 }
 
-/** A word as a POSIX shell takes it. */
+/** Quotes a word for a POSIX shell. */
 const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

@@ -20,13 +20,13 @@ import {
 } from '../../engine/command-line.ts'
 import { nameOf } from './source-file.ts'
 
-/** A file of rows, and how it is read. */
+/** A file of rows, and options for reading it. */
 export interface RowArguments extends ForeignFormat {
   /** Path, `-` for the standard input, or an address of the web. */
   file: string
   /** Attributes by the names of columns, where they differ; null for a column that is left out. */
   columns?: Readonly<Record<string, string | null>> | undefined
-  /** Attributes by which related entities are given, by relation. */
+  /** Attributes that identify related entities, by relation. */
   relations?: RelationsBy | undefined
   format?: Format | TableFormat | undefined
   /** Sheet of an Excel file; the first one by default. */
@@ -47,7 +47,7 @@ export function rowFormatOf({ file, format }: RowArguments): Format | TableForma
   )
 }
 
-/** Rows of a text, or of a table. */
+/** Rows of a text file, or of a table. */
 export type RowSource =
   | {
       readonly format: Format
@@ -61,8 +61,8 @@ export type RowSource =
 
 /**
  * Opens the rows of a source.
- * @param path of a table
- * @param open begins to read a text
+ * @param path path of a table
+ * @param open begins to read a text file
  * @throws {Error} it cannot be read
  */
 export async function openRows(

@@ -6,15 +6,15 @@ import { pipeline } from 'node:stream/promises'
 import { InputError } from '../../engine/base/input-error.ts'
 import { describeSize } from './describe-size.ts'
 
-/** Bytes that are kept in a temporary file; a larger file is downloaded by its owner, who knows a place for it. */
+/** Maximum bytes that are kept in a temporary file; users must download larger files themselves, to a place with enough room. */
 const MAX_BYTES = 4 * 2 ** 30
 
 const isAddress = (source: string): boolean => /^https?:\/\//i.test(source)
 
-/** True for the standard input and an address of the web. */
+/** True for the standard input and for a web address. */
 export const isRemote = (source: string): boolean => source === '-' || isAddress(source)
 
-/** Name of the file of a source, which says its format. */
+/** Name of the file of a source, which determines its format. */
 export function nameOf(source: string): string {
   if (!isAddress(source)) return source === '-' ? 'stdin' : basename(source)
   return basename(new URL(source).pathname) || 'download'
@@ -41,7 +41,7 @@ export interface SourceFile {
   readonly size: number
   /** 0 for a temporary file. */
   readonly modifiedMs: number
-  /** Removes it, if it is temporary. */
+  /** Closes the source, and removes a temporary file. */
   close(): void
 }
 
@@ -83,7 +83,7 @@ async function* bounded(source: string, bytes: AsyncIterable<Buffer>, maxBytes: 
   }
 }
 
-/** Removes a folder at the end of the process as well. @returns removes it now */
+/** Removes a folder when the process ends, if not before. @returns a function that removes it now */
 function removedAtExit(folder: string): () => void {
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   const onSignal = (_: NodeJS.Signals, number: number): void => {

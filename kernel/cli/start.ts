@@ -21,7 +21,7 @@ async function open(config: Config, print: (line: string) => void): Promise<Serv
   return createServer(config, log, { warmUp: true })
 }
 
-/** Waits for a server to open. A signal before it is ready ends the process at once, which a store survives. */
+/** Waits for a server to open. A signal before it is ready ends the process immediately, which does not harm a store. */
 export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>): Promise<T> {
   let isOpen = false
   void stop.then(() => isOpen || process.exit())
@@ -41,7 +41,7 @@ function renewOnHangup(server: Server): void {
   if (!process.stdin.isTTY) process.on('SIGHUP', () => void server.renewCertificate())
 }
 
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second signal ends the process immediately. */
 export function stopSignal(): Promise<void> {
   return new Promise(resolve => {
     let count = 0

@@ -1,10 +1,10 @@
 import { csvText, rejectedRow, type TableFile, tableTexts } from '../../engine/command-line.ts'
 
-/** A table as the body of an import: CSV whose lines are those of the table, as far as its cells have one line each. */
+/** A table as the body of an import: CSV whose line numbers are those of the table, as long as no cell has several lines. */
 export class TableBody {
   /** Lines of a file of errors, for rows that cannot be sent. */
   readonly unsent: string[] = []
-  /** Pairs: a line of the body from which on lines of the table have another number, and the difference. */
+  /** Pairs: a line of the body from which the line numbers of the table differ, and the difference. */
   private readonly shifts: (readonly [number, number])[] = []
 
   constructor(private readonly table: TableFile) {}
@@ -32,7 +32,7 @@ export class TableBody {
     }
   }
 
-  /** Lines of a file of errors with the lines of the table, in their order, those included that were not sent. */
+  /** Lines of an error file with the line numbers of the table, in order, including rows that were not sent. */
   inFile(rejectedLines: readonly string[]): string[] {
     const shiftedLines = rejectedLines.map(text =>
       text.replace(/^\{"line":(\d+)/, (_, line) => `{"line":${this.lineOf(Number(line))}`),

@@ -1,9 +1,9 @@
-/** Characters of a terminal that a table may take; cells of its last column are cut. */
+/** Maximum width of a table on a terminal, in characters; cells of its last column are cut. */
 const MAX_WIDTH = 140
-/** Control characters would move the cursor of a terminal. */
+/** Matches control characters, which would move the cursor of a terminal. */
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** Lines of a table whose columns stand below each other. */
+/** Lines of a table with aligned columns. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const lines = [head, ...rows].map(row => row.map(cell => cell.replace(CONTROL, ' ')))
   const widths = head.map((_, i) => Math.max(...lines.map(row => row[i]!.length)))

@@ -12,7 +12,7 @@ export interface Metrics {
   read(): Promise<readonly Metric[]>
 }
 
-/** Source: Prometheus, "Metric names and labels". */
+/** Valid name of a metric. Source: Prometheus, "Metric names and labels". */
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 
 /** Sources of metrics in the order in which they were added. */
@@ -28,7 +28,7 @@ export class MetricSources {
     this.sources.push({ plugin, read })
   }
 
-  /** Reads all sources. One that fails, or returns unusable metrics, does not affect the others. */
+  /** Reads all sources. A source that fails, or returns unusable metrics, does not affect the others. */
   async read(): Promise<readonly Metric[]> {
     const readings = await Promise.all(this.sources.map(source => this.readSource(source)))
     const takenNames = new Set<string>()

@@ -3,7 +3,7 @@ import { byLabel, counter, type Metric } from '../../engine/base/counts/metric.t
 import { HISTOGRAM_CELLS, histogram, observe } from '../../engine/base/counts/histogram.ts'
 import type { FinishedRequest } from '../transport/transport.ts'
 
-/** All other methods count as `other`, so that clients cannot create series. */
+/** Methods with their own series. All other methods are counted as `other`, so that clients cannot create series. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'other']
 const OTHER_METHOD = METHODS.length - 1
 const STATUSES = [...Object.keys(STATUS_CODES).filter(code => Number(code) >= 200), 'other', 'aborted']
@@ -30,10 +30,10 @@ const PLUGIN_CELLS = EXAMINED + 1
  */
 export class RequestCounts {
   private readonly plugins: readonly string[]
-  /** Index of each plugin in {@link plugins}; for no plugin that of the kernel. */
+  /** Index of each plugin in {@link plugins}; for undefined, the index of the kernel. */
   private readonly positions: ReadonlyMap<string | undefined, number>
   private readonly cells: Float64Array
-  /** By plugin and method: number of untimed answers within one turn, and the last measured time. */
+  /** Number of untimed answers within one turn, and the last measured time, by plugin and method. */
   private readonly untimed: Float64Array
   private readonly lastTimes: Float64Array
 

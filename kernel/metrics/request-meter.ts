@@ -6,7 +6,10 @@ import type { RequestMeter } from '../transport/transport.ts'
 import type { RequestCounts } from './request-counts.ts'
 import { SlowLog } from './slow-log.ts'
 
-/** Reading the clock takes half a percent of the shortest request, and requests answered within one turn differ little. */
+/**
+ * Number of requests per timed one. Reading the clock takes half a percent of the shortest request, and requests answered within one turn
+ * differ little.
+ */
 const TIMED_EVERY = 16
 
 /**

@@ -3,13 +3,13 @@ import { type Engine, type QueryOutline, type ReadRequest, traceOf } from '../..
 import { shownPath } from '../url/shown-path.ts'
 import type { FinishedRequest } from '../transport/transport.ts'
 
-/** Maximum rate: more lines would hold up the thread that serves all requests, and add little. */
+/** Maximum rate: more lines would slow down the thread that serves all requests, and add little. */
 const LINES_PER_SECOND = 10
 const MAX_ADDRESS = 4_000
 
 /**
- * Writes lines about slow requests. They contain names of the model, numbers and the plan, but no values: neither those of filters, nor
- * keys, nor the rest of an address, unless the operator wants complete addresses (`log.slowQueryValues`).
+ * Writes lines about slow requests. They contain names of the model, numbers and the plan, but no values of filters, no keys, and nothing
+ * else of an address, unless the operator wants complete addresses (`log.slowQueryValues`).
  */
 export class SlowLog {
   private second = 0
@@ -68,11 +68,13 @@ export class SlowLog {
   }
 }
 
-/** Queries of plugins outside of the protocol can hold secrets, such as the code of a login. */
+/** Complete address, without queries of plugins outside of the protocol: they can hold secrets, such as the code of a login. */
 const wholeAddress = ({ path, query }: FinishedRequest): string =>
   (shownPath(path) + (query && (/^\/+rest(?:\/|$)/.test(path) ? `?${query}` : '?…'))).slice(0, MAX_ADDRESS)
 
-/** `/rest/Employee(…)?$filter&$top`: names of a path up to the first key, and of the parameters of the protocol. */
+/**
+ * Outline of an address, `/rest/Employee(…)?$filter&$top`: names of the path up to the first key, and of the parameters of the protocol.
+ */
 function outlineAddress({ path, query }: FinishedRequest): string {
   const [names = ''] = /^(?:\/[$\w-]+)*/.exec(path) ?? []
   const keyPart = path.slice(names.length)

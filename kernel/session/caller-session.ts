@@ -5,10 +5,9 @@ import { NOTHING_GRANTED, type Peer, type SessionRecord } from './session.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
 /**
- * Session of a request for function code. Changes that the code makes to it are durable before the request is answered. Less is known
- * of the client when the head of the request is gone.
- * @param privileges all privileges that the grants imply
- * Source: protocol notes, 8.5.
+ * Session of a request for function code. Changes that the code makes to it are durable before the request is answered. Once the head of
+ * the request is gone, less is known of the client.
+ * @param privileges all privileges that the grants imply Source: protocol notes, 8.5.
  */
 export function callerSession(
   sessions: Sessions,
@@ -45,7 +44,7 @@ export function callerSession(
   }
 }
 
-/** A header of the request; empty when the head is gone, because the code was found to be needed late. */
+/** A header of the request; empty when the head is gone, because the need for the code was found too late. */
 function headerOf(transport: TransportRequest, name: string): string {
   try {
     return transport.header(name)

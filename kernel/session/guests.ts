@@ -6,7 +6,7 @@ import { GuestIds } from './session-id.ts'
 
 const KEY = 'guest-key'
 
-/** Key of the ids of guests, made once for each store, so that ids stay valid after a restart. */
+/** Key of the ids of guests, created once for each store, so that ids stay valid after a restart. */
 export async function guestKey(records: ServerRecords): Promise<Buffer> {
   let key = records.get(KEY)
   if (typeof key !== 'string') {
@@ -29,12 +29,12 @@ export class Guests {
     this.ids = new GuestIds(key, now)
   }
 
-  /** Replaces the key: other servers have another one. */
+  /** Replaces the key by the key that several servers share. */
   use(key: Buffer): void {
     this.ids = new GuestIds(key, this.now)
   }
 
-  /** True for an id that this server, or one with the same key, has made. */
+  /** True for an id that this server, or a server with the same key, has created. */
   hasMade(id: string): boolean {
     return this.ids.madeAt(id) !== undefined
   }
@@ -43,7 +43,7 @@ export class Guests {
     return new Session(this.ids.create(), () => this.record(peer, this.now()))
   }
 
-  /** Guest of an id; undefined when the id is too old or was not made by this server. */
+  /** Guest with an id; undefined when the id is too old or was not created with this key. */
   find(id: string, handle: string, peer: Peer): Session | undefined {
     const madeAt = this.ids.madeAt(id)
     if (madeAt === undefined || this.now() - madeAt > GUEST_MS) return undefined

@@ -5,7 +5,7 @@ type Times = Pick<SessionRecord, 'idleMinutes' | 'expires' | 'endsAt'>
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
-/** Per minute of idle time: minimum extension that is recorded. */
+/** Minimum extension that is recorded, per minute of idle time. */
 const RECORDED_MS = 6_000
 /** Lifetime of a guest, used or not. */
 export const GUEST_MS = 24 * HOUR_MS
@@ -25,7 +25,7 @@ export class Lifetimes {
     return times
   }
 
-  /** Times of a guest, which cannot be idle before something is stored for it. */
+  /** Times of a guest, which has no idle limit until something is stored for it. */
   beginGuest(madeAt: number): Times {
     const endsAt = madeAt + GUEST_MS
     return { idleMinutes: this.options.idleMinutes, expires: endsAt, endsAt }
@@ -42,7 +42,7 @@ export class Lifetimes {
     times.expires = this.idleEnd(times)
   }
 
-  /** Restarts the idle time if that is worth storing: not every use is. @returns true if it was */
+  /** Restarts the idle time if the extension is worth storing: not every use is. @returns true if restarted */
   extend(times: Times): boolean {
     const expires = this.idleEnd(times)
     if (expires - times.expires < Math.min(MINUTE_MS, times.idleMinutes * RECORDED_MS)) return false

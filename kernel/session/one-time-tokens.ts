@@ -20,7 +20,7 @@ const MAX_ALIASES = 32
  * Source: protocol notes, 8.5.
  */
 export class OneTimeTokens {
-  /** Tokens that are used up, until that is durable. */
+  /** Used tokens whose use is not yet durable. */
   private readonly usedTokens = new Set<string>()
 
   /** @param now milliseconds since 1970 */

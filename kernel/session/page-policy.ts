@@ -21,10 +21,10 @@ const HOST = /^(\[[^\]]*\]|[^:[\]/\\?#@\s]+)(?::\d*)?$/
 /**
  * Keeps pages of other sites from using the server through the browser of a user who can reach it.
  *
- * A page can send writes (`text/plain` forms and fetches, beacons) and GETs (images, links) anywhere, with or without
- * cookies. Browsers identify such requests: by `Sec-Fetch-Site`, or older ones by `Origin`. Programs send neither and are not limited.
- * A page whose own name is made to point to this server (DNS rebinding) counts as the same origin; its `Host` gives it away.
- * Source: Fetch Metadata, 2.3; Fetch, 3.2; OWASP, Cross-Site Request Forgery Prevention.
+ * A page can send writes (`text/plain` forms and fetches, beacons) and GETs (images, links) anywhere, with or without cookies. Browsers
+ * identify such requests: by `Sec-Fetch-Site`, or older ones by `Origin`. Programs send neither and are not limited. A page whose own name
+ * points to this server (DNS rebinding) has the same origin for the browser; its `Host` reveals it. Source: Fetch Metadata, 2.3; Fetch,
+ * 3.2; OWASP, Cross-Site Request Forgery Prevention.
  */
 export class PagePolicy {
   readonly #origins: ReadonlySet<string>
@@ -43,8 +43,8 @@ export class PagePolicy {
   }
 
   /**
-   * Checks the host, and the page of everything but reads. Call it while the head can be read.
-   * @param hasCookie a browser may have added the cookie for any page, which `*` does not allow
+   * Checks the host, and for all requests but reads the page. Must be called while the head can be read.
+   * @param hasCookie true if a browser may have added the cookie for any page, which `*` does not allow
    * @throws {PageErrors.OTHER_HOST} {@link PageErrors.OTHER_ORIGIN} 403
    */
   admit(request: PageRequest, hasCookie: boolean): void {
@@ -53,8 +53,8 @@ export class PagePolicy {
   }
 
   /**
-   * Checks the page, also for GETs that change something. Functions that allow GET do not call it: the files that they send are made to
-   * be embedded in other pages. Call it while the head can be read.
+   * Checks the page, also for GETs that change something. Not called for functions that allow GET: the files that they send are meant to be
+   * embedded in other pages. Must be called while the head can be read.
    * @throws {PageErrors.OTHER_ORIGIN} 403
    */
   rejectCrossOrigin(request: PageRequest, hasCookie: boolean): void {
@@ -83,7 +83,7 @@ function notAnOrigin(entry: string): string {
 
 export const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
-/** True if a page is from the host to which it sends. The scheme may differ: a proxy may speak TLS for the server. */
+/** True if a page comes from the host to which it sends. The scheme may differ: a proxy may handle TLS for the server. */
 function isOwn(origin: string, request: PageRequest): boolean {
   if (!URL.canParse(origin)) return false
   const { protocol, host } = new URL(origin)
@@ -119,7 +119,7 @@ class HostPolicy {
     else if (!this.#isDefault || !request.client.isForwarded) throw PageErrors.OTHER_HOST(host.slice(0, 200))
   }
 
-  /** Addresses and `localhost` are always allowed: no foreign name can be pointed at them. */
+  /** True for an allowed host. Addresses and `localhost` are always allowed, because no foreign name can point to them. */
   #allows(host: string): boolean {
     const name = HOST.exec(host)?.[1]?.toLowerCase().replace(/\.$/, '')
     if (name === undefined) return false

@@ -6,10 +6,10 @@ import { SessionErrors } from './session-errors.ts'
 export interface RequestQuotaOptions {
   requestsPerSession: number
   requestsPerAddress: number
-  /** Rows examined. */
+  /** Maximum number of rows examined. */
   costPerSession: number
   costPerAddress: number
-  /** Requests of an address in parallel. */
+  /** Maximum number of parallel requests of an address. */
   concurrentPerAddress: number
 }
 

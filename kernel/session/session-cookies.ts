@@ -27,7 +27,7 @@ export class SessionCookies {
     }
   }
 
-  /** Id of a session in a `Cookie` header; undefined when there is none of the valid form. */
+  /** Id of a session in a `Cookie` header; undefined without a valid one. */
   idIn(header: string): string | undefined {
     const id = cookieValue(header, this.names)?.toUpperCase()
     return id !== undefined && ID.test(id) ? id : undefined
@@ -35,9 +35,10 @@ export class SessionCookies {
 
   /**
    * Value of `Set-Cookie`.
-   * @param maxAgeSeconds as long as the session can last: the cookie is sent once, and would be forgotten in the middle of a session if it
-   *   lasted for the idle time
-   * @param isSecure the client speaks TLS, with the server or with its proxy
+   * @param maxAgeSeconds maximum lifetime of the session: the cookie is sent once, and with the idle time it would expire in the middle of
+   * a
+   *   session
+   * @param isSecure true if the client uses TLS, with the server or with its proxy
    */
   write(id: string, maxAgeSeconds: number, isSecure: boolean): string {
     return `${this.names[0]}=${id}; Max-Age=${maxAgeSeconds}; ${this.attributes[isSecure ? 'secure' : 'plain']}`

@@ -3,7 +3,7 @@ import { defineErrors, errorsWith } from '../../engine/index.ts'
 /** Reasons why a client is refused. Source: protocol notes, 5.9 and 8. */
 export const SessionErrors = defineErrors('SESSION', {
   ...errorsWith({ errCode: 1561, http: 401 })({
-    /** One text for all reasons, so that the reason is not disclosed. */
+    /** The same message for all reasons, so that the reason is not disclosed. */
     WRONG_CREDENTIALS: () => 'the key or token is invalid or has expired; request another one',
   }),
   ...errorsWith({ errCode: 1200, http: 429 })({

@@ -10,6 +10,6 @@ export interface SessionOptions extends CookieOptions, SessionQuotaOptions {
   lifetimeHours: number
   /** A login keeps the storage that function code filled for the guest before it. */
   keepGuestStorage: boolean
-  /** Bytes of JSON that function code may store for a guest. */
+  /** Maximum bytes of JSON that function code may store for a guest. */
   guestStorageBytes: number
 }

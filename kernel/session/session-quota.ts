@@ -2,11 +2,11 @@ import { networkOf } from '../transport/client.ts'
 import { isGuestRecord, type SessionRecord } from './session.ts'
 
 export interface SessionQuotaOptions {
-  /** Sessions of one user. */
+  /** Maximum number of sessions of one user. */
   perUser: number
-  /** Stored guests of one network. */
+  /** Maximum number of stored guests of one network. */
   guestsPerAddress: number
-  /** Stored guests in all. */
+  /** Maximum number of stored guests in total. */
   maxGuests: number
 }
 
@@ -19,7 +19,7 @@ export class SessionQuota {
 
   constructor(private readonly options: SessionQuotaOptions) {}
 
-  /** @returns handles of sessions that must end in exchange, the oldest of their kind */
+  /** @returns handles of sessions that must end to make room, the oldest of their kind */
   add(handle: string, record: SessionRecord): readonly string[] {
     if (this.groupOf.has(handle)) return NONE
     const isGuest = isGuestRecord(record)

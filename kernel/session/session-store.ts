@@ -6,23 +6,23 @@ export interface NewToken {
   readonly seconds: number
 }
 
-/** Called with a session that must end because a quota is exceeded, or that has ended by another server. */
+/** Called with a session that must end because a quota is exceeded, or that another server has ended. */
 export type OnEnded = (session: Session) => void
 
-/** A place in which sessions with a record are, and those that this server has in memory. */
+/** A store of sessions with a record, some of which this server has in memory. */
 export interface SessionStore {
   /**
-   * Brings the session with a handle, or the hash of a further id, into memory. Until it is there, {@link find} does not know it. Absent
-   * if that finds all.
-   * @returns undefined if it is there, or is known not to exist
+   * Loads the session with a handle, or the hash of a further id, into memory. {@link find} does not find it before that. Absent if that
+   * method finds all sessions.
+   * @returns undefined if it is in memory, or is known not to exist
    */
   fetch?(hash: string): Promise<void> | undefined
   /** A session in memory, by its handle. */
   inMemory(handle: string): Session | undefined
-  /** A session by its handle, or the hash of a further id. @param id if the caller knows it */
+  /** Finds a session by its handle, or the hash of a further id. @param id id of the session, if the caller knows it */
   find(hash: string, id?: string): Session | undefined
   /**
-   * Changes the record of a session and stores it, also one that has no record yet. One that has ended stays ended. Resolves when it is
+   * Changes the record of a session and stores it, even if the session has no record yet. An ended session stays ended. Resolves when it is
    * durable.
    * @param change called again if another server has changed the record meanwhile
    */
@@ -40,9 +40,9 @@ export interface SessionStore {
   /** All sessions, including those that have ended. The caller may wait after each. */
   all(): AsyncIterable<Session>
   list(limit: number): Session[] | Promise<Session[]>
-  /** Number of sessions; those of an earlier run, and of other servers, are counted within a minute. */
+  /** Number of sessions; sessions of an earlier run, and of other servers, are included after a minute at most. */
   readonly count: { guests: number; users: number }
-  /** Removes what has expired. @param end ends a session */
+  /** Removes expired sessions and secrets. @param end ends a session */
   sweep(end: (session: Session) => Promise<void>): Promise<void>
   /** Stores the latest uses. */
   close(): Promise<void>

@@ -35,8 +35,8 @@ export interface Peer {
 }
 
 /**
- * A client over several requests. A guest has one too, which is stored only when there is something to store.
- * Source: protocol notes, 8.1 and 8.5.
+ * A client over several requests. Guests have sessions, too, which are stored only when there is something to store. Source: protocol
+ * notes, 8.1 and 8.5.
  */
 export class Session {
   /** Handle, which may be shown and stored; the id is a secret of the client. */
@@ -92,7 +92,7 @@ export class Session {
     return typeof this.#record === 'function' ? NOTHING_GRANTED : this.#record.granted
   }
 
-  /** Options of an entity set that is created for it. @param timeoutSeconds requested time; undefined for the default */
+  /** Options of an entity set that is created for the session. @param timeoutSeconds requested time; undefined for the default */
   entitySetOptions(timeoutSeconds: number | undefined): CreateOptions {
     const { defaultTimeoutSeconds, maxTimeoutSeconds, count } = this.record.entitySets ?? {}
     return {
@@ -104,7 +104,7 @@ export class Session {
     }
   }
 
-  /** True if it ends with its request: the caller has presented a key or a token. */
+  /** True if the session ends with its request, because the caller has presented a key or a token. */
   get isOfToken(): boolean {
     return this.id === undefined
   }
@@ -115,8 +115,8 @@ export class Session {
   }
 
   /**
-   * Network of a guest, by which the storage of guests is limited: without its cookie a guest is a new one each time. Undefined for
-   * others.
+   * Network of a guest, by which the storage of guests is limited: a client without its cookie is a new guest each time. Undefined for
+   * other sessions.
    */
   get guestNetwork(): string | undefined {
     return this.isGuest ? networkOf(this.record.address) : undefined

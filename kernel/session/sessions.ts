@@ -17,9 +17,9 @@ const SWEEP_MS = 60_000
 
 /** A request, with its session. */
 export interface Visit {
-  /** A login replaces it. */
+  /** Session of the request; a login replaces it. */
   session: Session
-  /** Id that the request brought, if it was valid. When the session has another id at the end, the answer brings that. */
+  /** Id that the request sent, if it was valid. If the session has another id at the end, the answer sends that id. */
   readonly receivedId: string | undefined
   /** The client came without a session and may not keep the one that it gets. */
   readonly isNew?: boolean
@@ -27,16 +27,16 @@ export interface Visit {
   isChanged?: boolean
 }
 
-/** Surroundings of sessions. */
+/** Environment of sessions. */
 interface SessionContext {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly onInternalError: (text: string) => void
-  /** Sessions of several servers, instead of those in the store. */
+  /** Sessions shared by several servers, instead of those in the store. */
   readonly shared?: SharedBy | undefined
 }
 
-/** Called with the handle of a session that has ended: what it owned can be removed. */
+/** Called with the handle of a session that has ended, so that everything it owned can be removed. */
 export type OnSessionEnd = (handle: string) => void | Promise<void>
 
 /** Sessions of a server: finds the session of a request, and begins, changes and ends sessions. */
@@ -84,7 +84,8 @@ export class Sessions {
   }
 
   /**
-   * Prepares {@link find} when sessions are shared with other servers. A guest needs none, and is served while the database is away.
+   * Prepares {@link find} when sessions are shared with other servers. A guest needs no preparation, and is served even if the database is
+   * unavailable.
    * @param cookies the `Cookie` header
    * @returns undefined if there is nothing to wait for
    */
@@ -99,7 +100,7 @@ export class Sessions {
   }
 
   /**
-   * Finds the session of a request. Without a valid cookie it is a new guest.
+   * Finds the session of a request. A request without a valid cookie gets a new guest.
    * @param cookies the `Cookie` header
    */
   find(cookies: string, peer: Peer): Visit {
@@ -109,9 +110,9 @@ export class Sessions {
   }
 
   /**
-   * Replaces a session by one with other rights and a new id, so that an id that was known or planted before a login is worthless
-   * after it. What function code stored is removed with the old session, unless it was a guest's and `session.keepGuestStorage` says
-   * otherwise. Resolves when it is durable.
+   * Replaces a session by one with other rights and a new id, so that an id that was known or planted before a login is worthless after it.
+   * The data that function code stored are removed with the old session, unless it was a guest's and `session.keepGuestStorage` is set.
+   * Resolves when it is durable.
    * @param idleMinutes requested by a login, if more than the minimum
    */
   async renew(
@@ -138,8 +139,8 @@ export class Sessions {
   }
 
   /**
-   * Gives a session other rights. For another user, and between guests and others, the result is another session, as after a login.
-   * Resolves when it is durable.
+   * Gives a session other rights. For another user, and for a change between guest and user, the result is another session, as after a
+   * login. Resolves when it is durable.
    */
   async grant(session: Session, user: User | undefined, newGrants: Granted, peer: Peer): Promise<Session> {
     const isSame =
@@ -150,7 +151,7 @@ export class Sessions {
   }
 
   /**
-   * Replaces a session by that of a one-time token, with an alias as its id. Resolves when it is durable.
+   * Replaces a session by the session of a one-time token, with an alias as its id. Resolves when it is durable.
    * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid
    */
   async restore(session: Session, tokenHash: string): Promise<Session> {
@@ -162,19 +163,19 @@ export class Sessions {
     return new Session(id, target.record, target.handle)
   }
 
-  /** A new guest. */
+  /** Creates a guest. */
   guest(peer: Peer): Session {
     return this.guests.create(peer)
   }
 
-  /** Stores a session, so that it can own something. As {@link update}. */
+  /** Stores a session, so that it can own something. Resolves like {@link update}. */
   keep(session: Session): Promise<void> {
     return this.update(session, () => {})
   }
 
   /**
-   * Changes a session and stores it. One that has ended meanwhile stays ended: what it has acquired since then, such as a lock, is
-   * released. Resolves when it is durable.
+   * Changes a session and stores it. A session that has ended meanwhile stays ended: everything that it has acquired since then, such as a
+   * lock, is released. Resolves when it is durable.
    * @param change may be called more than once
    * @param tokens one-time tokens to be added
    */
@@ -196,7 +197,7 @@ export class Sessions {
     this.lifetimes.setIdleMinutes(record, minutes)
   }
 
-  /** Ends a session at once. Resolves when that is durable. */
+  /** Ends a session immediately. Resolves when that is durable. */
   async end(session: Session): Promise<void> {
     if (session.id === undefined) return
     this.endHere(session)
@@ -211,7 +212,7 @@ export class Sessions {
     for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
   }
 
-  /** Ends a session at once, and logs when that could not be made durable. */
+  /** Ends a session immediately, and logs a failure to make that durable. */
   endInBackground(session: Session): void {
     this.inBackground(this.end(session))
   }
@@ -227,7 +228,7 @@ export class Sessions {
     return count
   }
 
-  /** Number of sessions with a record; those of an earlier run and of other servers are counted within a minute. */
+  /** Number of sessions with a record; sessions of an earlier run and of other servers are included after a minute at most. */
   get recorded(): { guests: number; users: number } {
     return this.store.count
   }

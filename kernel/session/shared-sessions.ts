@@ -6,7 +6,7 @@ import { handleOf, randomId } from './session-id.ts'
 import { groupName, limitOf, type SessionQuotaOptions } from './session-quota.ts'
 import type { NewToken, OnEnded, SessionStore } from './session-store.ts'
 
-/** Sessions of several servers. */
+/** Configuration of sessions that several servers share. */
 export interface SharedBy {
   readonly table: SessionTable
   /** Time after which a copy of a session is read again. */
@@ -19,33 +19,33 @@ interface SharedSessionsOptions extends SharedBy {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly onEnded: OnEnded
-  /** Key of the ids of guests: that of this server, until the one of all is known. */
+  /** Key of the ids of guests: this server's own key until the shared key is known. */
   readonly guestKey: { readonly own: Buffer; use(key: Buffer): void }
 }
 
-/** A session as this server knows it. */
+/** A copy of a session in this server. */
 interface Copy {
-  /** Undefined: there is none. */
+  /** The session; undefined if there is none. */
   session: Session | undefined
   version: number
-  /** Time by `performance.now` from which on another server may know more. */
+  /** Time by `performance.now` after which another server may have newer data. */
   knownAt: number
 }
 
 /** Maximum number of copies. */
 const MAX_COPIES = 100_000
-/** Number of times that a change is made again because another server has changed the record meanwhile. */
+/** Maximum number of times that a change is repeated because another server has changed the record meanwhile. */
 const MAX_CHANGES = 10
 
 /**
- * Sessions in a table of several servers. Each has copies of those that it has used, and asks again when a copy is older than
- * `nodes.sessionSeconds`: a session that has ended on one server is unknown to the others after that time.
+ * Sessions in a table that several servers share. Each server has copies of the sessions that it has used, and reads a copy again when it
+ * is older than `nodes.sessionSeconds`: a session that has ended on one server is unknown to the others after that time.
  */
 export class SharedSessions implements SessionStore {
-  /** By handle, and by the hashes of further ids. */
+  /** Copies by handle, and by the hashes of further ids. */
   private readonly copies = new Map<string, Copy>()
   private readonly fetching = new Map<string, Promise<void>>()
-  /** Records that are, or were, in the table. One without a copy may have ended, and must not be added again. */
+  /** Records that are, or were, in the table. A record without a copy may have ended, and must not be added again. */
   private readonly storedRecords = new WeakSet<SessionRecord>()
   private readonly copyMs: number
   private hasGuestKey = false
@@ -228,7 +228,7 @@ export class SharedSessions implements SessionStore {
     guestKey.use(Buffer.from(key, 'hex'))
   }
 
-  /** Takes over what the table has, unless this server knows more. */
+  /** Copies a session from the table, unless this server has newer data. */
   private accept(sharedSession: SharedSession, startedAt: number): Copy {
     const { handle, version } = sharedSession
     const knownCopy = this.copies.get(handle)
@@ -286,7 +286,7 @@ const endedRecord = (): SessionRecord => ({
   address: '',
 })
 
-/** Gives a record, which requests may have, the content of another. */
+/** Replaces the content of a record in place, because requests may hold the record. */
 function replace(record: SessionRecord, content: SessionRecord): void {
   for (const name of Object.keys(record)) if (!(name in content)) delete record[name as keyof SessionRecord]
   Object.assign(record, content)

@@ -49,8 +49,8 @@ export class Visitors {
   }
 
   /**
-   * Authenticates a request. Reads the head at once, and returns a promise only for a token that has not been seen before, and for
-   * a session of which other servers may know more.
+   * Authenticates a request. Reads the head immediately, and returns a promise only for a token that has not been seen before, and for a
+   * session about which other servers may have newer data.
    * @throws {ProtocolError} invalid key or token, a page of another site, an exceeded quota
    */
   visit(request: TransportRequest): Visit | Promise<Visit> {

@@ -3,7 +3,10 @@ import type { ProtocolError } from '../../engine/index.ts'
 import { JSON_HEADERS } from './content-headers.ts'
 import type { BodySource, BodyStream, TransportResponse } from './transport.ts'
 
-/** Names and values of headers that are sent are visible ASCII, space and tab. Anything else could end the line or be misread. */
+/**
+ * Matches characters that must not be sent in headers. Names and values are visible ASCII, space and tab; others could end the line or be
+ * misread.
+ */
 const UNSAFE_IN_HEADER = /[^\t\x20-\x7e]/
 /** Headers that only the transport sets. */
 const OWN_HEADERS = new Set(['content-length', 'connection', 'date', 'transfer-encoding'])
@@ -14,7 +17,7 @@ const knownLines = new WeakMap<object, readonly string[]>()
 /** An answer ready for the socket. */
 export interface PreparedAnswer {
   status: number
-  /** `Not Found` for 404; never empty. */
+  /** Reason phrase, such as `Not Found` for 404; never empty. */
   reason: string
   /** Names and values alternately, as `node:http` expects; a name may repeat. Frozen if answers share them. */
   headerLines: readonly string[]
@@ -25,7 +28,7 @@ export interface PreparedAnswer {
   body: Uint8Array | BodySource | BodyStream
   /** Size of the body; undefined for a stream. */
   size: number | undefined
-  /** 204 and 304 have neither a body nor a Content-Length. */
+  /** True for 204 and 304, which have neither a body nor a Content-Length. */
   bodiless: boolean
 }
 

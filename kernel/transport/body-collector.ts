@@ -1,7 +1,7 @@
 import { BodyReceiver } from './body-receiver.ts'
 
 const FIRST_CAPACITY = 16 * 1024
-/** The last step to a body of 32 MiB copies 4 MiB; more would hold up the thread. */
+/** Growth factor of the buffer: the last step to a body of 32 MiB copies 4 MiB; more would block the thread too long. */
 const GROWTH = 8
 
 /** Collects a body in memory, within `limits.timeoutMs` from its start. */
@@ -17,7 +17,7 @@ export class BodyCollector extends BodyReceiver<Uint8Array> {
     if (isLast) this.succeed(this.#gathered)
   }
 
-  /** A message to another thread copies the whole buffer, so little of it may be unused. */
+  /** The received bytes. A message to another thread copies the whole buffer, so little of it may be unused. */
   get #gathered(): Uint8Array {
     const gathered = this.#buffer.subarray(0, this.receivedBytes)
     return this.#buffer.byteLength > 2 * this.receivedBytes ? Buffer.from(gathered) : gathered

@@ -3,9 +3,9 @@ import { EdgeErrors } from './edge-errors.ts'
 
 export interface ReceiveLimits {
   bodyBytes: number
-  /** Time until the next piece if each piece has its own time, otherwise until the last one. */
+  /** Time limit for the next piece if each piece has its own limit, otherwise for the whole body. */
   timeoutMs: number
-  /** Memory of all bodies and answers under way. */
+  /** Memory budget of all bodies and answers in progress. */
   memory: ByteBudget
 }
 
@@ -20,7 +20,7 @@ export interface Receiving {
   release(): void
 }
 
-/** Number of pieces from which on their average is checked, and its minimum: each costs 1 to 2 µs, whatever its size. */
+/** Number of pieces after which their average size is checked, and the minimum average: each piece costs 1 to 2 µs, whatever its size. */
 const COUNTED_PIECES = 10_000
 const MIN_PIECE_BYTES = 32
 
@@ -31,9 +31,9 @@ export const choppedBody = (pieces: number, bytes: number): ProtocolError | unde
 /**
  * A request body that is being received, of at most `limits.bodyBytes`.
  *
- * A body that is too large, or for which there is no memory, is still read and dropped, up to twice the limit: a client that
- * is still writing when the connection is closed mostly sees a reset instead of the answer with the reason. Beyond that, or
- * when the declared length is already beyond, it is refused at once.
+ * A body that is too large, or for which there is not enough memory, is still read and dropped, up to twice the limit: a client that is
+ * still writing when the connection is closed usually sees a reset instead of the answer with the reason. Beyond that, or when the declared
+ * length is already beyond, it is refused immediately.
  */
 export abstract class BodyReceiver<T> implements Receiving {
   readonly promise: Promise<T>
@@ -92,7 +92,7 @@ export abstract class BodyReceiver<T> implements Receiving {
     if (this.#reason !== undefined && (isLast || this.receivedBytes > 2 * bodyBytes)) this.refuse(this.#reason)
   }
 
-  /** Ends the wait without a body. */
+  /** Ends the wait with an error. */
   fail(error: unknown): void {
     if (this.settled) return
     this.#settle()

@@ -9,7 +9,7 @@ export interface Flow {
 
 /** Bytes that are still read after a failure, so that a client that is still writing can read the answer. */
 const DROPPED_BYTES = 16 * 2 ** 20
-/** Memory of a consumer, such as the next piece of a file. */
+/** Memory reserved for a consumer, for example for the next piece of a file. */
 const HELD_BYTES = 256 * 1024
 
 /**

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 /** Groups of an IPv6 address that identify a network; the subscriber chooses the others. Source: RFC 4291, 2.5.4. */
 const NETWORK_GROUPS = 4
 
-/** Sender of a request: the peer of the connection, or the client behind trusted proxies as they report it. */
+/** Sender of a request: the peer of the connection, or the client that trusted proxies report. */
 export class Client {
   #network: string | undefined
 
@@ -27,7 +27,7 @@ export class Client {
   }
 }
 
-/** Network of an address: `10.0.0.1` itself for IPv4, `2001:db8::/64` for `2001:db8::1`. */
+/** Network of an address: the address itself for IPv4, such as `10.0.0.1`; `2001:db8::/64` for `2001:db8::1`. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   const parsedAddress = ipaddr.process(address)

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-/** Files of the store, sockets of the process, modules loaded by threads. */
+/** Number of descriptors for files of the store, sockets of the process, and modules loaded by threads. */
 const OWN_FILES = 64
 const FILES_PER_THREAD = 8
-/** Enough to administer a server whose process may open too few files. */
+/** Minimum number of connections: enough to administer a server whose process may open too few files. */
 const MIN_CONNECTIONS = 16
-/** With at least this many, descriptors do not run out by chance. */
+/** Number of connections below which descriptors may run out by chance. */
 const FEW_CONNECTIONS = 2_000
 const REPORT_PAUSE_MS = 60_000
 
 export interface ConnectionBound {
   readonly maxConnections: number
-  /** It is configured, or so low that it is likely to be reached: a transport must enforce it. */
+  /** True if the limit is configured, or so low that it is likely to be reached: a transport must enforce it. */
   readonly isRequired: boolean
 }
 
@@ -68,7 +68,7 @@ export class ConnectionLimit {
     return this.#refusals
   }
 
-  /** @returns false when the connection must be closed. Call {@link leave} at its end either way. */
+  /** @returns false when the connection must be closed. Call {@link leave} at its end in both cases. */
   enter(): boolean {
     if (++this.#open <= this.max) return true
     this.countRefusal()

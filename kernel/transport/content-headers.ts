@@ -11,7 +11,7 @@ export const TAGGED_JSON_HEADERS = Object.freeze({ ...JSON_HEADERS, 'Cache-Contr
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** Headers of a JSON answer with those of its handler, whose names may be in any letter case. */
+/** Headers of a JSON answer including the headers of its handler, whose names may be in any letter case. */
 export function jsonHeaders(headers: Record<string, string> | undefined): Record<string, string> {
   if (!headers) return JSON_HEADERS
   const names = new Set(Object.keys(headers).map(name => name.toLowerCase()))

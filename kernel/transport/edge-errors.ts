@@ -3,7 +3,7 @@ import { defineErrors, errorsWith } from '../../engine/index.ts'
 /** Errors that the edge itself answers with, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
 export const EdgeErrors = defineErrors('EDGE', {
   ...errorsWith({ errCode: 1806, http: 400 })({
-    /** Framing or a request line that two servers could interpret differently. The connection is closed. */
+    /** The framing or the request line could be interpreted differently by two servers. The connection is closed. */
     MALFORMED_REQUEST: (reason: string) => `malformed request: ${reason}`,
   }),
   ...errorsWith({ errCode: 1806, http: 505 })({

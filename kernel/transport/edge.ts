@@ -4,7 +4,7 @@ import { InFlight } from './in-flight.ts'
 import { SlowReaders } from './slow-readers.ts'
 import type { TransportHandler, TransportOptions } from './transport.ts'
 
-/** Used when no budget is given. */
+/** Number of bytes that is used when no budget is given. */
 const NO_LIMIT_BYTES = 2 ** 40
 
 /** State shared by all requests of one listening server. */

@@ -13,10 +13,10 @@ export interface ParserError extends Error {
 }
 
 /**
- * A connection whose request has raw bytes above ASCII in its target, which clients such as curl send and the parser of Node
- * refuses: a second parser reads the same bytes from here, percent-encoded in the request line. The failed parser of the
- * socket passes on further bytes (`feed`). For one request only, since the next one would not be encoded. To look at each packet first would
- * cost all requests, and the lenient mode of the parser accepts what `guard.ts` is for.
+ * A connection whose request has raw bytes above ASCII in its target, which clients such as curl send and the parser of Node refuses: a
+ * second parser reads the same bytes from here, percent-encoded in the request line. The failed parser of the socket passes on further
+ * bytes (`feed`). Serves only one request, since the next one would not be encoded. Looking at each packet first would slow down all
+ * requests, and the lenient mode of the parser accepts requests that `guard.ts` must refuse.
  */
 export class EncodedConnection extends Duplex {
   readonly #socket: Socket
@@ -29,7 +29,7 @@ export class EncodedConnection extends Duplex {
     socket.on('timeout', () => this.emit('timeout'))
   }
 
-  /** True if the whole request, as far as it has arrived, is in the packet at which the parser gave up. */
+  /** True if everything of the request that has arrived is in the packet at which the parser failed. */
   static takes({ code, bytesParsed = 0, rawPacket }: ParserError): boolean {
     if (code !== 'HPE_INVALID_URL' || !rawPacket || !(rawPacket[bytesParsed]! >= FIRST_BEYOND_ASCII)) return false
     return /^[A-Z]+ \/[^\r\n]*$/.test(rawPacket.toString('latin1', 0, bytesParsed))

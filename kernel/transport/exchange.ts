@@ -20,13 +20,13 @@ import type {
   TransportResponse,
 } from './transport.ts'
 
-/** Smaller answers mostly fit into the socket. They are counted only if they do not. */
+/** Minimum size of an answer that is always counted. Smaller answers usually fit into the socket, and are counted only if they do not. */
 export const COUNTED_BYTES = 64 * 1024
 const NO_WORK: readonly WorkElsewhere[] = []
 
 /**
- * One request and its answer, as far as it is common to all transports. A transport constructs it, calls `serve` in the same
- * turn, then `abort` when the client disconnects, or `done` when the answer has been passed to the socket.
+ * The part of a request and its answer that is common to all transports. A transport constructs it, calls `serve` in the same turn, then
+ * `abort` when the client disconnects, or `done` when the answer has been passed to the socket.
  */
 export abstract class Exchange implements FinishedRequest, Pending {
   abstract readonly method: string
@@ -88,7 +88,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   /** Writes the answer; the connection ends with it if `closing`. */
   protected abstract send(answer: PreparedAnswer): void
 
-  /** Sends a piece of a stream. @returns undefined if the socket has taken it, else a promise for that */
+  /** Sends a piece of a stream. @returns undefined if the socket has taken it, otherwise a promise that resolves when it has */
   protected abstract sendPiece(piece: Uint8Array): undefined | Promise<void>
   /** Ends the answer after the pieces of a stream. */
   protected abstract sendEnd(): void
@@ -242,7 +242,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     return this.refused || this.edge.inFlight.draining
   }
 
-  /** The body is unused and longer than any that would be accepted: the rest of it is not awaited. */
+  /** True if the body is unused and longer than any accepted body, so that the rest of it is not awaited. */
   get #leavesTooMuch(): boolean {
     return this.#declaredLength !== undefined && this.#declaredLength > this.edge.options.limits.bodyBytes
   }
@@ -258,7 +258,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     inFlight.leave()
   }
 
-  /** Sends the pieces of a stream as they arrive. A reader counts as slow only while the socket is full. */
+  /** Sends the pieces of a stream as they arrive. A reader is considered slow only while the socket is full. */
   protected async sendStream(stream: BodyStream): Promise<void> {
     const pieces = stream[Symbol.asyncIterator]()
     this.#pieces = pieces
@@ -297,7 +297,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     this.drop()
   }
 
-  /** Reserves memory for the part of a small answer that the socket has not taken. @returns false when there is none */
+  /** Reserves memory for the part of a small answer that the socket has not taken. @returns false when there is not enough */
   protected holdRest(bytes: number): boolean {
     if (this.#heldBytes > 0) return true
     if (!this.edge.memory.tryReserve(bytes)) return false

@@ -4,7 +4,7 @@ import { EdgeErrors } from './edge-errors.ts'
 import type { TransportLimits } from './transport.ts'
 import { utf8 } from './utf8.ts'
 
-/** Methods that `node:http` knows. The current uWebSockets.js passes any, even an empty one. */
+/** Methods that `node:http` knows. The current uWebSockets.js passes on any method, even an empty one. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS)
 /** 15 digits are exact in a double and far above any limit. */
 const PLAIN_LENGTH = /^[0-9]{1,15}$/
@@ -112,13 +112,13 @@ export class RequestGuard {
     return undefined
   }
 
-  /** First header of a name in lower case; an empty text when there is none. */
+  /** First value of the header with a lower-case name; an empty string if there is none. */
   value(name: string): string {
     for (let i = 0; i < this.#count; i++) if (this.#names[i] === name) return utf8(this.#values[i]!)
     return ''
   }
 
-  /** All lines of a name in lower case, joined with commas; an empty text when there are none. */
+  /** All lines of the header with a lower-case name, joined with commas; an empty string if there are none. */
   joinLines(name: string): string {
     let text = ''
     for (let i = 0; i < this.#count; i++) {
@@ -142,7 +142,7 @@ export class RequestGuard {
     return this.#host
   }
 
-  /** Copies the headers for look-up after the next head begins. The first of each name counts. */
+  /** Copies the headers, for look-up after the next head begins. If a name is repeated, its first header is used. */
   keep(): (name: string) => string {
     const names = this.#names.slice(0, this.#count)
     const values = this.#values.slice(0, this.#count)

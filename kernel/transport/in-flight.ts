@@ -28,8 +28,8 @@ export class InFlight {
   }
 
   /**
-   * Resolves when there has been no request in flight for `quietMs`, at the latest after `graceMs`. Idle connections that are closed at
-   * once may have a request on its way, which its client must not repeat if it changes something (RFC 9110, 9.2.2).
+   * Resolves when no request has been in flight for `quietMs`, or after `graceMs` at the latest. Closing idle connections immediately could
+   * cut off a request in transit, which its client must not repeat if it changes something (RFC 9110, 9.2.2).
    */
   async drained(graceMs: number, quietMs: number): Promise<void> {
     this.#draining = true

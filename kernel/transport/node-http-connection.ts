@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { ProtocolError } from '../../engine/index.ts'
 import type { EncodedConnection } from './encoded-connection.ts'
 
-/** Number of waiting requests from which on a connection is not read. Those of one packet are parsed in any case. */
+/** Number of waiting requests at which reading from a connection pauses. The requests of one packet are parsed in any case. */
 const MAX_WAITING = 16
 
 /** Request that is being served. */
@@ -20,8 +20,8 @@ interface Waiting {
 
 /**
  * One connection, whose requests are served one at a time. A request that the client sends before the answer to the previous one
- * (pipelining) waits until that answer has been sent: it may depend on what the previous one changes (RFC 9112, 9.3.2), and the
- * answers that a client does not read are one at most.
+ * (pipelining) waits until that answer has been sent: it may depend on what the previous one changes (RFC 9112, 9.3.2), and at most one
+ * answer is held for a client that does not read.
  */
 export class NodeHttpConnection {
   /** Reads the bytes of this connection again if the parser has refused them. */
@@ -40,12 +40,12 @@ export class NodeHttpConnection {
     this.#socket = socket
   }
 
-  /** A request is being served, or its answer sent. */
+  /** True while a request is being served or its answer is being sent. */
   get isBusy(): boolean {
     return this.#serving !== undefined && !this.#serving.isOver
   }
 
-  /** Takes a request that has arrived. @param serve serves it in its turn, and calls {@link served} in a later one */
+  /** Takes a request that has arrived. @param serve starts serving the request when it is due; calls {@link served} in a later turn */
   take(req: IncomingMessage, serve: () => Serving): void {
     if (this.#isOver) return
     clearTimeout(this.#headTimer)
@@ -77,8 +77,8 @@ export class NodeHttpConnection {
   }
 
   /**
-   * Called when the parser cannot continue. An error in the body of a request breaks that off.
-   * @param refuse answers anything else that is unreadable, when the requests before are answered, and closes the connection
+   * Called when the parser cannot continue. An error in the body of a request aborts that request.
+   * @param refuse answers any other unreadable input after the preceding requests have been answered, and closes the connection
    */
   breakOff(error: ProtocolError, refuse: () => void): void {
     if (this.#isOver) return
@@ -91,14 +91,14 @@ export class NodeHttpConnection {
     else this.#serving!.breakOff(error)
   }
 
-  /** Allows a late head as much time again after the other answers, since the connection may not have been read meanwhile. */
+  /** Gives a late head the full time again after the other answers, since the connection may not have been read in the meantime. */
   wait(timeoutMs: number, timedOut: () => void): void {
     this.#atLast = () => {
       this.#headTimer = setTimeout(timedOut, timeoutMs).unref()
     }
   }
 
-  /** Ending: a request was refused. Not writable: an answer had `Connection: close`, or the client has disconnected. */
+  /** True if a request was refused (ending), an answer had `Connection: close`, or the client has disconnected (not writable). */
   get #isOver(): boolean {
     return this.#isEnding || !this.#socket.writable
   }

@@ -163,7 +163,7 @@ class NodeHttpConnections {
   }
 }
 
-/** True for a request behind which the parser of Node.js drops what has arrived with it: the next bytes may be in the middle of a body. */
+/** True for a request after which the parser of Node.js discards the rest of the packet: the next bytes may be in the middle of a body. */
 const offersUpgrade = ({ headers: { upgrade, connection = '' } }: IncomingMessage): boolean =>
   upgrade !== undefined && /\bupgrade\b/i.test(connection)
 
@@ -179,7 +179,7 @@ function parserError({ code, message }: ParserError, limits: TransportLimits): P
   }
 }
 
-/** True if the unreadable request is a HEAD, whose answer has no body, as far as its method is in the same packet. */
+/** True if the unreadable request is a HEAD request, whose answer has no body. Detected only if its method is in the same packet. */
 function isHead({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
   const head = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
   const lastHead = head.lastIndexOf('\r\n\r\n')
@@ -328,7 +328,7 @@ class NodeHttpExchange extends Exchange {
     }
   }
 
-  /** Limits the time for the rest of the body, for which no handler waits. */
+  /** Limits the time for the rest of a body that no handler is waiting for. */
   #boundRest(): void {
     const req = this.#req
     if (req.complete) return

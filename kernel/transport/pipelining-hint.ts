@@ -1,4 +1,4 @@
-/** A client that disconnects this soon after its request has more likely sent another one, which makes the builds close the connection. */
+/** A client that disconnects this soon after its request has probably sent another one, on which the builds close the connection. */
 const SOON_MS = 5
 const REPORT_PAUSE_MS = 3_600_000
 

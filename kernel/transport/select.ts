@@ -18,7 +18,7 @@ const PREFERENCE: readonly TransportName[] = ['uws', 'uws-node20', 'node-http']
 
 /**
  * Selects the fastest transport that loads on this machine, or the named one. Source: design, section 7.
- * @param bound if required, all transports but `uws-node20` enforce it
+ * @param bound connection limit; if it is required, all transports but `uws-node20` enforce it
  * @param headerBytes limit of a request head; the current uWebSockets.js reads it only while it is loaded
  * @throws {Error} if a named transport does not load, with the reason
  */
@@ -54,7 +54,7 @@ export function selectTransport(
   throw new Error(`no transport loads: ${passedOver.join('; ')}`)
 }
 
-/** Line of a loader error that names the cause: the last one, after advice or before a stack of requiring files. */
+/** Line of a loader error that names the cause: the last line, not counting a stack of requiring files. */
 function lastLine(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const lines = message.split('\nRequire stack:')[0]!.trim().split('\n')

@@ -4,14 +4,14 @@ export interface Pending {
   readonly sentBytes: number
   /** Ends the connection. */
   drop(): void
-  /** Called regularly before that: a shorter timeout of the transport must not end the connection. */
+  /** Called regularly while the answer is pending, so that a shorter timeout of the transport does not end the connection. */
   keepOpen(): void
 }
 
 export interface SlowReaderLimits {
   /** Time without progress after which a connection is closed. */
   answerTimeoutMs: number
-  /** Minimum average bytes per second, once an answer has lasted twice that time; 0 for none. */
+  /** Minimum average bytes per second, once an answer has lasted twice `answerTimeoutMs`; 0 for no minimum. */
   minAnswerRate: number
 }
 

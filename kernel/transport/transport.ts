@@ -24,12 +24,12 @@ export interface TransportRequest {
   query: string
   /** Sender: the peer, or the client behind trusted proxies. Read it before answering. */
   readonly client: Client
-  /** `client.host` and `client.isSecure`, at no cost: reading the address of a peer takes time. */
+  /** `client.host` and `client.isSecure`, without the cost of reading the address of the peer. */
   readonly host: string
   readonly isSecure: boolean
   /**
-   * A single header by its lower-case name, or an empty text. Only valid until the handler returns or first awaits, unless
-   * {@link keep} has been called before.
+   * A single header by its lower-case name, or an empty string. Only valid until the handler returns or first awaits, unless {@link keep}
+   * has been called before.
    */
   header(name: string): string
   /**
@@ -48,10 +48,10 @@ export interface TransportRequest {
    */
   body(maxBytes?: number): Promise<Uint8Array>
   /**
-   * Passes the body to `take` piece by piece as it arrives, if it must not be held in memory. Resolves when the last
-   * piece has been taken. Call it or {@link body}, under the same conditions.
-   * @throws the error of `take`, after the rest of the body has been read and dropped, or too much of it, after which the connection
-   * is closed with the answer; and the errors of `body`
+   * Passes the body to `take` piece by piece as it arrives, for bodies that must not be held in memory. Resolves when the last piece has
+   * been taken. Call it or {@link body}, under the same conditions.
+   * @throws the error of `take`, after the rest of the body has been read and discarded, or after too much of it has arrived, in which case
+   * the connection is closed with the answer; and the errors of `body`
    */
   streamBody(take: TakePiece, limits: StreamLimits): Promise<void>
   /** True once the client has disconnected. Work for it can stop. */
@@ -68,7 +68,7 @@ export interface TransportRequest {
   readonly work: readonly WorkElsewhere[]
   /** `traceparent` of the W3C; empty when the client sent none, or an invalid one. */
   readonly traceparent: string
-  /** Request of the kernel made from this one; on a dataclass with its read. Set by the kernel. */
+  /** Kernel request created from this one, with its read if it addresses a dataclass. Set by the kernel. */
   subject?: { readonly read: ReadRequest | undefined } | undefined
   /** Called with each number of rows examined; set by a quota. */
   onExamined?: ((rows: number) => void) | undefined
@@ -88,7 +88,7 @@ export type TakePiece = (piece: Uint8Array) => undefined | Promise<void>
 
 export interface StreamLimits {
   bodyBytes: number
-  /** Time until the last piece. Each piece has `TransportLimits.requestTimeoutMs`. */
+  /** Time limit for the arrival of the whole body. Each piece has `TransportLimits.requestTimeoutMs`. */
   totalTimeoutMs: number
 }
 
@@ -96,11 +96,11 @@ export interface StreamLimits {
 export interface BodySource {
   /** Total number of bytes. */
   readonly size: number
-  /** Memory that it holds until it is closed. */
+  /** Bytes of memory that the source holds until it is closed. */
   readonly bufferBytes?: number
   /** Returns at least one of the bytes from `start` on. They are valid until the next call. */
   read(start: number): Uint8Array | Promise<Uint8Array>
-  /** Called once: when everything has been sent, nothing needs to be, or the client has disconnected. */
+  /** Called once: when everything has been sent, when nothing needs to be sent, or when the client has disconnected. */
   close(): void
 }
 
@@ -120,7 +120,7 @@ export interface TransportResponse {
    * `Content-Length`, `Date` and `Connection` belong to the transport.
    */
   headers?: Readonly<Record<string, string | readonly string[]>> | undefined
-  /** Value of an additional `Set-Cookie` line: the server's own. */
+  /** Value of an additional `Set-Cookie` line, for the server's own cookie. */
   cookie?: string | undefined
   /** Value of an additional `ETag` line, since many answers share their headers. */
   tag?: string | undefined
@@ -138,8 +138,8 @@ export type TransportHandler = (request: TransportRequest) => TransportResponse 
 /** A request that is over. */
 export interface FinishedRequest extends TransportRequest {
   /**
-   * Time by `performance.now` at which the head had been read, for timed requests ({@link RequestMeter.timedEvery}). For others the end
-   * of that turn, or its beginning if it was a long one; 0 if they were answered within it.
+   * Time by `performance.now` at which the head had been read, for timed requests ({@link RequestMeter.timedEvery}). For other requests,
+   * the end of the turn in which the head was read, or its beginning if it was a long turn; 0 if the answer was given within it.
    */
   readonly startedAt: number
   /** Value of {@link RequestMeter.beats} at its arrival. */
@@ -161,11 +161,11 @@ export interface RequestMeter {
   readonly timedEvery: number
   /** One cell, which other threads change some ten times a second. If it is unchanged after a turn, the turn was short; no clock is read. */
   readonly beats: Int32Array
-  /** Time at which the current turn began, to be called at its end: now, unless it was a long one. */
+  /** Returns the time at which the current turn began. Called at the end of the turn; returns the current time unless the turn was long. */
   turnBegan(): number
   /**
    * Called when a request is answered, or its client has disconnected (`aborted`).
-   * @param isSameTurn it ended in the turn of the event loop in which its head was read
+   * @param isSameTurn true if the request ended in the turn of the event loop in which its head was read
    */
   finished(request: FinishedRequest, isSameTurn: boolean): void
   /** Called for a request that the parser could not read and has answered itself. */
@@ -178,11 +178,11 @@ export interface TransportLimits extends SlowReaderLimits {
   bodyBytes: number
   /** Time for a request's head and body to arrive. */
   requestTimeoutMs: number
-  /** Connections without a request are closed after this time. The uWebSockets.js builds have their own times. */
+  /** Connections without a request are closed after this time. The uWebSockets.js builds have their own timeouts. */
   idleTimeoutMs: number
   /** Refuse `Transfer-Encoding: chunked` with 411. */
   refuseChunked: boolean
-  /** Maximum number of simultaneous connections; further ones are closed at once. No limit when absent. */
+  /** Maximum number of simultaneous connections; further ones are closed immediately. No limit when absent. */
   maxConnections?: number
 }
 
@@ -196,14 +196,14 @@ export interface TransportOptions {
   memory?: ByteBudget | undefined
   /** None when absent. */
   trustedProxies?: TrustedProxies | undefined
-  /** Undefined: requests are not measured. */
+  /** Requests are not measured when absent. */
   meter?: RequestMeter | undefined
   /**
    * Called with an error that a handler threw, or the reason why its answer could not be sent, and the plugin that answered. The client
    * gets 500 without details.
    */
   onHandlerError?: ((error: unknown, plugin: string | undefined) => void) | undefined
-  /** Called with the reason why the port does not open at once. */
+  /** Called with the reason why the port does not open immediately. */
   onWaiting?: ((text: string) => void) | undefined
   /** Called with warnings for the operator while the server runs. */
   onWarning?: ((text: string) => void) | undefined
@@ -235,10 +235,10 @@ export interface Transport {
    */
   renewCertificate(): Promise<X509Certificate>
   /**
-   * Stops accepting, lets requests in flight finish for at most `graceMs`, then closes every connection. From then on answers end
-   * their connections.
-   * @param quietMs connections are closed when there has been no request for this time, so that requests in transit are answered,
-   * which a client could not repeat otherwise; none by default
+   * Stops accepting connections, lets requests in flight finish for at most `graceMs`, then closes every connection. Each answer sent after
+   * this call ends its connection.
+   * @param quietMs connections are closed when there has been no request for this time, so that requests in transit are answered, which a
+   * client could not repeat otherwise; none by default
    */
   close(graceMs: number, quietMs?: number): Promise<void>
 }

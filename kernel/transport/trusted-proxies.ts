@@ -24,9 +24,9 @@ type JoinedHeader = (name: string) => string
 /**
  * Proxies that are trusted to report the sender of a request: `X-Forwarded-For`, `-Proto`, `-Host`, and `Forwarded` (RFC 7239).
  *
- * Every proxy appends to these headers, so they are read from the end: the client is the first address, counted from
- * the server, that is not a trusted proxy. Anything before it was written by the client and is ignored. A number of proxies in place of
- * their addresses would believe every client that connects directly.
+ * Every proxy appends to these headers, so they are read from the end: the client is the first address, counted from the server, that is
+ * not a trusted proxy. Anything before it was written by the client and is ignored. Configuring a number of proxies instead of their
+ * addresses would mean trusting every client that connects directly.
  */
 export class TrustedProxies {
   readonly #trusts: (address: string) => boolean
@@ -52,9 +52,9 @@ export class TrustedProxies {
 
   /**
    * Finds the client of a request.
-   * @param direct client according to the connection alone
-   * @throws {EdgeErrors.MALFORMED_REQUEST} 400 when `Forwarded` cannot be read, or the two kinds of headers name different
-   * clients: a proxy maintains one of them, and the other may come from the client
+   * @param direct client according to the connection only
+   * @throws {EdgeErrors.MALFORMED_REQUEST} 400 when `Forwarded` cannot be read, or the two kinds of headers name different clients: a proxy
+   * maintains one of them, and the other may come from the client
    */
   clientOf(direct: Client, header: JoinedHeader): Client {
     if (this.isEmpty || !this.#trusts(direct.address)) return direct

@@ -7,16 +7,16 @@ import type { TransportOptions } from './transport.ts'
 import type { UwsModule } from './uws-module.ts'
 
 const RETRY_MS = 500
-/** Time for which Linux keeps the end of a connection that it has closed, with a margin. */
+/** Time for which Linux keeps a closed connection in the state TIME_WAIT, with a margin. */
 const TIME_WAIT_MS = 65_000
 /** LIBUS_LISTEN_DEFAULT. */
 export const SHARED = 0
 
 /**
- * Listens exclusively at first, which detects a server that has the port, then such that other sockets of this user can listen on
- * it too (SO_REUSEPORT), for two reasons. A certificate is renewed by a second app on the port. And neither build reuses an
- * address otherwise: the system keeps the ends of connections that a server has closed, and with them the port, for another
- * minute (TIME_WAIT), unless both servers share it. If the previous server did not share it, this waits for the port.
+ * Listens exclusively at first, to detect a server that already has the port. Then listens such that other sockets of this user can listen
+ * on it too (SO_REUSEPORT), for two reasons. A certificate is renewed by a second app on the port. And neither build reuses an address
+ * otherwise: the system keeps connections that a server has closed, and with them the port, for another minute (TIME_WAIT), unless both
+ * servers share the port. If the previous server did not share it, this function waits for the port.
  */
 export async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
   const { host, onWaiting } = options
@@ -55,8 +55,7 @@ export function tryToListen(
 }
 
 /**
- * Reason why it is not possible to listen on an address, from Node.js, since the builds give none. Undefined when only closed
- * connections occupy the port.
+ * Error of Node.js when it listens on an address, since the builds give no reason. Undefined when only closed connections occupy the port.
  */
 async function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer().listen(port, host)

@@ -22,7 +22,7 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
     const edge = new Edge(options, handler)
     const limit = connectionLimit(name, options)
     const hint = new PipeliningHint(name, options.onWarning)
-    /** Each serves the connections that it has accepted. There is more than one after a renewal of the certificate. */
+    /** Apps, each of which serves the connections that it has accepted. There are several after a renewal of the certificate. */
     const apps: TemplatedApp[] = []
     const addApp = (): TemplatedApp => {
       const app = createApp(uws, options)
@@ -195,9 +195,9 @@ class UwsExchange extends Exchange {
   }
 
   /**
-   * Answers a refused request in a later turn. The parser may hold more bytes from this connection, and processes them when this turn
-   * ends. At a further request it closes the connection if the first one is unanswered; if it is answered, the parser would run the
-   * further one, even if the answer said `Connection: close`.
+   * Answers a refused request in a later turn. The parser may hold more bytes from this connection, and processes them when this turn ends.
+   * If they contain another request, the parser closes the connection while the first request is unanswered; after an answer, it would run
+   * the other request, even if the answer said `Connection: close`.
    */
   protected send(answer: PreparedAnswer): void {
     if (!this.refused) {
@@ -335,8 +335,8 @@ class UwsExchange extends Exchange {
   }
 
   /**
-   * Sends as much as the socket takes now and the rest as it drains, from a copy, since the handler owns `bytes`. Not by `end`,
-   * which keeps a rest of any size: a client that sends requests and reads nothing would fill the memory.
+   * Sends as much as the socket takes now and the rest as it drains, from a copy, since the handler owns `bytes`. Does not use `end`, which
+   * buffers an unlimited rest: a client that sends requests and reads nothing would fill the memory.
    */
   #writeBytes(bytes: Uint8Array): void {
     const res = this.#res

@@ -11,7 +11,7 @@ const PERCENT = 0x25
 export const SINGLE_QUOTE = 0x27
 export const SLASH = 0x2f
 
-/** Character code at an index; an encoded character, such as `%22`, is decoded. A stray percent sign is itself. */
+/** Character code at an index; an encoded character, such as `%22`, is decoded. A stray percent sign is returned as it is. */
 export function codeAt(raw: string, index: number): number {
   const code = raw.charCodeAt(index)
   return code === PERCENT && isEncoded(raw, index)

@@ -46,7 +46,7 @@ export function stripRestPrefix(rawPath: string): string | undefined {
  * - Brackets are `(…)` or `[…]`. Encoded brackets are brackets too, but the closing bracket has the form of the opening one: in
  *   `City(a%29b)` the key is `a)b`. The same applies to the commas between keys.
  * - Quotes, raw or encoded, around a key are removed and protect the text inside; the closing quote has the form of the opening
- *   one. A quote inside a key is part of it: `Author(O'Reilly)`. So are blanks, which a request can only have encoded.
+ *   one. A quote inside a key is part of it: `Author(O'Reilly)`. So are blanks, which can only occur encoded.
  * - Empty segments are ignored. A first segment that begins with `$` is a service.
  *
  * @throws {UrlErrors.MALFORMED_PATH} 1806
@@ -55,8 +55,7 @@ export function stripRestPrefix(rawPath: string): string | undefined {
  * @throws {UrlErrors.MALFORMED_ENCODING} 1806
  * @throws {UrlErrors.AMPERSAND_IN_PATH} 1807
  * @throws {UrlErrors.UNCLOSED_SINGLE_QUOTE} 1808
- * @throws {UrlErrors.UNCLOSED_DOUBLE_QUOTE} 1809
- * Source: protocol notes, 1.1, 1.4, 1.5, 1.8; base specification, 4.2.
+ * @throws {UrlErrors.UNCLOSED_DOUBLE_QUOTE} 1809 Source: protocol notes, 1.1, 1.4, 1.5, 1.8; base specification, 4.2.
  */
 export function parsePath(rawPath: string): ResourcePath {
   let start = 0

@@ -13,7 +13,7 @@ import {
 import { UrlErrors } from './url-errors.ts'
 
 /**
- * Parses a query string, without `?`, into its parameters, decoded, by name. Of repeated parameters the last one counts.
+ * Parses a query string, without `?`, into its parameters, decoded, by name. If a parameter is repeated, its last value is used.
  *
  * Quotes, raw or as %22 and %27, protect `&` and `=`, so it matters which of them are quotes:
  * - A value that starts with a quote is wrapped if the same quote ends it; the pair is removed, whatever is inside:
@@ -27,8 +27,7 @@ import { UrlErrors } from './url-errors.ts'
  * @param onRepeated called with the name of a repeated parameter
  * @throws {UrlErrors.UNCLOSED_SINGLE_QUOTE} 1808
  * @throws {UrlErrors.UNCLOSED_DOUBLE_QUOTE} 1809
- * @throws {UrlErrors.MALFORMED_ENCODING} 1806
- * Source: protocol notes, 1.2; design decisions, query strings.
+ * @throws {UrlErrors.MALFORMED_ENCODING} 1806 Source: protocol notes, 1.2; design decisions, query strings.
  */
 export function parseQueryString(raw: string, onRepeated?: (name: string) => void): ReadonlyMap<string, string> {
   if (raw === '') return NO_PARAMETERS
@@ -62,8 +61,8 @@ export function parseQueryString(raw: string, onRepeated?: (name: string) => voi
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map()
 
 /**
- * Closing quotes of a text, by kind. A quote may be closed anywhere after it, so searching from each quote of a text full of them would
- * take quadratic time. Here the starts of searches only grow, so that each search passes the text once.
+ * Closing quotes of a text, by kind. A quote may be closed anywhere after it, so searching from each quote would take quadratic time in a
+ * text full of quotes. Here the starts of searches only increase, so that all searches together pass over the text once.
  */
 class Quotes {
   #single: Closings | undefined
@@ -92,7 +91,7 @@ class Closings {
     private readonly quote: number,
   ) {}
 
-  /** First quote from `start` on that no word follows. */
+  /** Index of the first quote from `start` on that is not followed by a word. */
   closing(start: number): number {
     let i = Math.max(start, this.#closing)
     while (i < this.raw.length && !this.#closes(i)) i = next(this.raw, i)
@@ -100,7 +99,7 @@ class Closings {
     return i
   }
 
-  /** First quote from `start` on that is the last character of a parameter. */
+  /** Index of the first quote from `start` on that is the last character of a parameter. */
   wrapEnd(start: number): number {
     let i = Math.max(start, this.#wrapEnd)
     while (i < this.raw.length && !this.endsParameter(i)) i = next(this.raw, i)
@@ -108,7 +107,7 @@ class Closings {
     return i
   }
 
-  /** First raw `&$` or `&%24` from `start` on. */
+  /** Index of the first raw `&$` or `&%24` from `start` on. */
   parameter(start: number): number {
     const { raw } = this
     let i = Math.max(start, this.#parameter)

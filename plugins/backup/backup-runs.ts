@@ -23,7 +23,7 @@ const iso = (time: number): string => new Date(time).toISOString()
 
 /** The backups that a server makes, one at a time. */
 export class BackupRuns {
-  /** The one that is being made. */
+  /** Backup in progress. */
   currentRun: { readonly since: number; step: Step | undefined } | undefined
   lastSuccess: { readonly endedAt: number; readonly bytes: number } | undefined
   failures = 0
@@ -33,7 +33,7 @@ export class BackupRuns {
 
   constructor(private readonly options: RunOptions) {}
 
-  /** Makes a backup, unless one is being made. Never rejects: the outcome is logged and described. */
+  /** Makes a backup, unless one is in progress. Never rejects: the outcome is logged and returned by `describe`. */
   async run(full: boolean): Promise<void> {
     if (this.currentRun) return
     const { engine, log, now, place, policy } = this.options
@@ -58,7 +58,7 @@ export class BackupRuns {
     }
   }
 
-  /** Takes the newest backup of the place as the last one, at the start of the server. */
+  /** At the start of the server, treats the newest stored backup as the last successful one. */
   async load(): Promise<void> {
     const { backups, problems } = await this.list()
     for (const reason of problems) this.options.log.warn({ reason }, 'backups have a problem')

@@ -12,18 +12,18 @@ import { BackupErrors } from './errors.ts'
 import { BackupRuns } from './backup-runs.ts'
 
 /**
- * Backups of the store while the server runs, into the folder or the bucket `backup.folder`, on request and on the schedule `backup.schedule`. For
- * administrators, as `$info`.
+ * Backups of the store while the server runs, into the folder or the bucket `backup.folder`, on request and on the schedule
+ * `backup.schedule`. For administrators, as `$info`.
  *
- *   POST /$backup            →  202 { "running": { "since": "2026-11-27T02:15:00.000Z", … }, … }; one that runs already is not begun again
- *   POST /$backup?$full=true →  copies the data file, also where the commits since the last backup would do
+ *   POST /$backup            →  202 { "running": { "since": "2026-11-27T02:15:00.000Z", … }, … }; does nothing more if one is running
+ *   POST /$backup?$full=true →  copies the data file, even if the commits since the last backup would suffice
  *   GET  /$backup            →  { "running": null | { "since", "step": { "what", "done", "total" } },
  *                                 "last": null | { "ended", "name", "kind", "bytes", "stamp" } | { "ended", "error" },
  *                                 "next": "2026-11-27T03:00:00.000Z" | null,
  *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first; `problems` of those
  *                                 that are damaged
  *
- * A backup runs in a process of its own, at a lower priority. `tesser restore` and `tesser backup verify` use the same place.
+ * A backup runs in a separate process, at a lower priority. `tesser restore` and `tesser backup verify` use the same place.
  */
 export default definePlugin({
   name: 'backup',
@@ -85,7 +85,7 @@ const BACKUP: ServiceSpec = {
 
 const answer = (value: object, status: number): Reply => ({ ...json(value), status })
 
-/** A timer that does not run yet. @throws {Error} the schedule cannot be read */
+/** Creates a paused timer. @throws {Error} the schedule cannot be read */
 async function startTimer(schedule: string, onTime: () => void) {
   const { Cron } = await import('croner')
   try {

@@ -4,7 +4,7 @@
  */
 import type { Conversion } from './converter.ts'
 
-/** The loaders that are enabled, out of all that libvips has; the others have had more vulnerabilities than they have uses here. */
+/** Enabled image loaders of libvips. The others have had too many vulnerabilities for the little use they have here. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(name => `VipsForeignLoad${name}`)
 
 const sharp = await import('sharp').then(

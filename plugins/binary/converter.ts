@@ -13,7 +13,7 @@ interface ConverterOptions {
   timeoutMs: number
 }
 
-/** Message to the process; its answer is the bytes, empty when they cannot be made. */
+/** Message to the process; its answer is the bytes, empty if the conversion fails. */
 export interface Conversion {
   bytes: Uint8Array
   format: OutputFormat
@@ -63,7 +63,7 @@ export class Converter {
   ) {}
 
   /**
-   * @returns the image in another form; empty when that cannot be made
+   * @returns the image in another form; empty if the conversion fails
    * @throws {BinaryRequestErrors.TOO_MANY_CONVERSIONS} also throws whatever `order.load` rejects with
    */
   async convert(order: ConversionOrder): Promise<Uint8Array> {

@@ -72,7 +72,10 @@ export default definePlugin({
       const conditions = conditionsOf(request)
       const version = request.parameters.get('$version')
       const find = (): Promised<StoredBinary | null> => engine.binaries.find(request.read, attribute, request.transport)
-      /** @param before a value whose file was missing: it can be replaced between finding it and opening its file */
+      /**
+       * @param before value of the previous attempt, whose file was missing: a value can be replaced between finding it and opening its
+       * file
+       */
       const attempt = (before?: StoredBinary): Promised<Reply> =>
         then(find(), foundBinary => {
           if (!foundBinary) return EMPTY

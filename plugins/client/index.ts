@@ -21,8 +21,8 @@ import { schemaOf, type WriteOptions, writeClient } from './write-client.ts'
  *   GET /$client?$dates=text      →  dates with a time are read as ISO text in place of `Date`
  *   GET /$client?$module=true     →  the runtime is imported from `tesser/client`
  *
- * The file has what the caller may see, and no trace of the rest. `tesser client` writes it without a running server. An extension
- * of Tesser. [The manual](README.md) describes the client.
+ * The file contains only what the caller may see. `tesser client` writes it without a running server. An extension of Tesser. [The
+ * manual](README.md) describes the client.
  */
 export default definePlugin({
   name: 'client',
@@ -100,7 +100,7 @@ const CLIENT: ServiceSpec = {
   },
 }
 
-/** Generating one for 120 dataclasses takes some 20 ms. */
+/** Maximum number of cached files. Generating one for 120 dataclasses takes about 20 ms. */
 const MAX_FILES = 8
 
 /** Cached by a client until the model or its rights change; a shared cache must not serve one caller the file of another. */

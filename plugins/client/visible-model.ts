@@ -45,7 +45,7 @@ export interface ModelSource {
   readonly view: View
   readonly classes: Pick<ClassRegistry, 'dataStore' | 'singletons' | 'find' | 'names'>
   mayCall(classFunction: ClassFunction): boolean
-  /** Without them the client has no parameters of plugins. */
+  /** Registered parameters; when absent, the client has no parameters of plugins. */
   readonly registered?: Pick<Registered, 'declared'>
 }
 

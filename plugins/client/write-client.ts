@@ -21,8 +21,8 @@ export function writeClient(model: VisibleModel, { source, dates, runtime }: Wri
   const singletons = [...model.singletons].map(([name, all]) => `${nameText(name)}: ${writeFunctions(all, shows)}`)
   return `${HEAD(source)}${runtime === undefined ? IMPORTS : ''}
 /**
- * A client of the server at \`url\`, such as \`http://127.0.0.1:8080/rest\`, or \`/rest\` in a page of the same server. Where the
- * module of its classes is given, \`createClient<typeof import('./classes.ts')>\`, functions have the types of their methods.
+ * A client of the server at \`url\`, such as \`http://127.0.0.1:8080/rest\`, or \`/rest\` in a page of the same server. With the module of
+ * its classes as type argument, \`createClient<typeof import('./classes.ts')>\`, functions have the types of their methods.
  */
 export const createClient = <Classes = unknown>(url: string | URL, options?: ClientOptions): Client<Database<Classes>> =>
   connect<Database<Classes>>(url, schema, options)
@@ -79,7 +79,7 @@ export * from 'tesser/client'
 `
 
 const indented = (text: string): string => text.replaceAll('\n', '\n    ')
-/** Names of dataclasses have no `$`, so none of these collides with a name of the language or of the runtime. */
+/** Name of the shape of a dataclass. Names of dataclasses have no `$`, so it cannot collide with a name of the language or the runtime. */
 const shapeName = (dataClass: string): string => `$${partOfIdentifier(dataClass)}`
 
 /** Dataclasses that relations and aliases lead to. */

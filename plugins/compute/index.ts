@@ -11,9 +11,9 @@ import { ComputeErrors } from './errors.ts'
  *   GET /Company/info.size?$compute=average                 a property of an object; also employer.name and aliases
  *   GET /Employee?$compute=count                            counts the entities
  *
- * Texts and dates have `count`, `min` and `max` only. `countDistinct`, `sumDistinct` and `averageDistinct` count each
- * value once; so does `$distinct=true`. Over no values, `count` and `sum` are 0 and the others null. The whole selection
- * counts, regardless of paging. Source: base specification, 4.6; protocol notes, 6.6.
+ * Texts and dates have `count`, `min` and `max` only. `countDistinct`, `sumDistinct` and `averageDistinct` count each value once; so does
+ * `$distinct=true`. Without values, `count` and `sum` are 0 and the others null. The whole selection is aggregated, regardless of paging.
+ * Source: base specification, 4.6; protocol notes, 6.6.
  */
 export default definePlugin({
   name: 'compute',

@@ -52,11 +52,11 @@ function unknown(name: string) {
   return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, knownNames))
 }
 
-/** Bodies of clients whose requests always have one. */
+/** Empty bodies, from clients that send a body with every request. */
 const EMPTY_BODIES = new Set(['', '{}', '[]', 'null'])
 const MAX_BODY_BYTES = 1024
 
-/** Refuses a body, whose keys or filter would be ignored. @throws {DeleteErrors.BODY} 413 for a long one */
+/** Refuses a request with a body, since its keys or filter would be ignored. @throws {DeleteErrors.BODY} 413 for a long body */
 export async function demandNoBody(request: RestRequest): Promise<void> {
   const body = await request.body(MAX_BODY_BYTES)
   if (!EMPTY_BODIES.has(Buffer.from(body).toString('latin1').trim())) throw DeleteErrors.BODY()

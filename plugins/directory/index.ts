@@ -11,7 +11,7 @@ import { DirectoryErrors } from './errors.ts'
 import { OPERATIONS } from './operations.ts'
 
 /**
- * Login as clients of older servers do it.
+ * Login for clients of older servers.
  *
  *   POST /$directory/login                  headers username-4D, password-4D, session-4D-length (minutes)
  *                                           or the body ["user", "password", seconds]
@@ -22,8 +22,8 @@ import { OPERATIONS } from './operations.ts'
  *   POST /$directory/currentUserBelongsTo   ["group"]  →  { "result": true }
  *   POST /$directory/logout                 →  { "result": true }; the session ends
  *
- * Users come from the file that `tesser user` writes, or from another plugin. After too many failures a login is answered
- * with 429, and with 503 while too many others are being checked. Source: protocol notes, 8.3.
+ * Users come from the file that `tesser user` writes, or from another plugin. After too many failures a login is answered with 429, and
+ * with 503 while too many others are being checked. Source: protocol notes, 8.3.
  */
 export default definePlugin({
   name: 'directory',
@@ -91,8 +91,7 @@ const DIRECTORY: ServiceSpec = {
   operations: OPERATIONS,
 }
 
-/** Never empty: clients take an empty `ID` for a guest. A name is as stable as an id, and also unique. */
-/** Never empty, because clients take that for "not logged in". */
+/** Never empty: clients treat an empty `ID` as a guest. A name is as stable as an id, and also unique. */
 const idOf = ({ id, userName }: User): string | number => (id === undefined || id === '' ? userName : id)
 
 interface Credentials {

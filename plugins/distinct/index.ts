@@ -7,9 +7,9 @@ import { definePlugin, encoded, type CommandSpec, type ParameterSpec } from '../
  *   GET /Employee/employer.name?$distinct=true&$counts=true&$top=2
  *     →  [{ "value": "Acme", "count": 2 }, { "value": "zeta", "count": 2 }]     the most frequent first
  *
- * Texts that differ only in case or accents are one value, in the spelling of the first entity that has it. Null is left out.
- * `$top` and `$skip` page the array; without them it has all values. In a list of attributes the first scalar one
- * counts; properties (`info.city`) and paths (`employer.name`) work too. Source: protocol notes, 6.7.
+ * Texts that differ only in case or accents are one value, in the spelling of the first entity that has it. Null is left out. `$top` and
+ * `$skip` page the array; without them it has all values. In a list of attributes the first scalar one is used; properties (`info.city`)
+ * and paths (`employer.name`) work too. Source: protocol notes, 6.7.
  */
 export default definePlugin({
   name: 'distinct',

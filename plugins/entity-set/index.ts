@@ -8,10 +8,10 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
 /**
  * Entity sets: selections that the server keeps.
  *
- *   GET  /Employee?$filter="woman"&$method=entityset     makes a set of any collection
+ *   GET  /Employee?$filter="woman"&$method=entityset     creates a set from any collection
  *        →  { "__ENTITYSET": "/rest/Employee/$entityset/{id}", …the collection }   and the header Content-Location
  *   GET  /Company(1)/staff?$expand=staff&$method=subentityset&$subOrderby="salary desc"&$subExpand=manager
- *   GET  /Employee/$entityset/{id}                       a page of it, with all that a collection offers;
+ *   GET  /Employee/$entityset/{id}                       a page of the set, with everything that a collection offers;
  *                                                        /Employee/{attributes}/$entityset/{id} too
  *   GET  /Employee/$entityset/{id}?$clean=true           leaves out entities that have been deleted
  *   GET  /Employee/$entityset/{id}?$logicOperator=AND&$otherCollection={id}    AND, OR, EXCEPT; INTERSECT → true or false
@@ -19,14 +19,14 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
  *   POST /Employee/$entityset/$release  ["{id}", …]      ends those that exist; /$entityset/$release ends sets of any class,
  *                                                        this one refuses a list with sets of other classes
  *
- * With `$method=entityset` the result of a filter, an order, `$clean` or `$logicOperator` on a set is kept as a new set; a set
- * that nothing changes answers under its own id. `$top` and `$skip` affect the answer only. `$method=delete` deletes the
- * members of a live set; a set that has ended is never recreated for a deletion. A member that has been deleted remains as
- * `{"__STAMP":0}`, one that no longer matches the filter remains as it is. `$none` in place of an id is the empty set.
+ * With `$method=entityset` the result of a filter, an order, `$clean` or `$logicOperator` on a set is kept as a new set; a set that nothing
+ * changes answers under its own id. `$top` and `$skip` affect the answer only. `$method=delete` deletes the members of a live set; a set
+ * that has ended is never recreated for a deletion. A member that has been deleted remains as `{"__STAMP":0}`, one that no longer matches
+ * the filter remains as it is. `$none` in place of an id is the empty set.
  *
- * A set ends when it has not been used for `$timeout` seconds (two hours). `$savedfilter=true` and `$savedorderby=true` at
- * its creation, or their texts then or in a later request, recreate it under its id when it is requested after its end,
- * for ten minutes without use; `$refresh=true` does so before. Sets outlive a restart of the server.
+ * A set ends when it has not been used for `$timeout` seconds (two hours). `$savedfilter=true` and `$savedorderby=true` at its creation, or
+ * their texts then or in a later request, recreate it under its id when it is requested after its end, for ten minutes without use;
+ * `$refresh=true` does so before. Sets outlive a restart of the server.
  *
  * Source: base specification, 2.7, 3, 4.4 and 4.5; protocol notes, 6.
  */
@@ -36,7 +36,7 @@ export default definePlugin({
   register({ engine, method, parameter, part, service }) {
     for (const [name, spec] of PARAMETERS) parameter(name, spec)
     const { entitySets } = engine
-    /** The set in the address; `set` is absent if the set is only named, or if its members have been changed. */
+    /** The set in the address; `set` is absent if the request only names the set, or if its members have been changed. */
     const addressed = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
 
     part('$entityset', (request, next) => {

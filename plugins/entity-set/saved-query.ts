@@ -23,7 +23,7 @@ export function savedAtCreation(request: RestRequest): SavedQuery | undefined {
     : savedQuery({ source, filter, params, orderBy: order })
 }
 
-/** Query by which a set can be recreated, from a later request: texts only. Older clients send them with every request. */
+/** Query that recreates a set, from the texts of a later request. Older clients send these with every request. */
 export function savedAtAccess(request: RestRequest): SavedQuery | undefined {
   const [filter, order] = [readGiven(request, '$savedfilter'), readGiven(request, '$savedorderby')]
   if (filter?.kind !== 'text' && order?.kind !== 'text') return undefined

@@ -10,21 +10,21 @@ import { readLanguages } from './languages.ts'
  *   GET /explorer/texts/en.json  →  all texts of the page in English, the basis for translations
  *   GET /explorer/languages.json →  { "fr": "français" }, the additional languages
  *
- * It is only a client of the public protocol: everything that it shows comes from `/rest`, with the rights of the
- * user who is logged in. The files themselves contain nothing of the store, and every caller may load them. `disablePlugins:
- * ["explorer"]` disables it.
+ * It is only a client of the public protocol: everything that it shows comes from `/rest`, with the rights of the user who is logged in.
+ * The files themselves contain nothing of the store, and every caller may load them. `disablePlugins: ["explorer"]` disables it.
  *
  * Forms send only the attributes that a user has changed, and change nothing else in these: texts keep their line ends (new ones are like
- * those of the text, or `\n` if it has several kinds), an hour that clocks repeat keeps its instant, and numbers and the JSON of objects keep
+ * those of the text, or LF if it has several kinds), an hour that clocks repeat keeps its instant, and numbers and the JSON of objects keep
  * their digits. Shift+Enter begins a new line in a text of one line, Enter saves. Dates before the year 1, after 9999, or finer than
- * milliseconds are edited as texts. Values above 20 KB are not part of a form; an import changes them. A comma counts as a decimal sign
- * where the language has it or it cannot separate thousands. "Undo" names what it cannot bring back, such as images above 32 MiB. Copied cells
- * have all digits and can be pasted again: in a pasted table an empty cell is null and `""` an empty text, times are ISO 8601.
+ * milliseconds are edited as texts. Values above 20 KB are not part of a form; an import changes them. A comma is read as a decimal sign if
+ * the language uses it as one, or if it cannot separate thousands. "Undo" names the values that it cannot restore, such as images above 32
+ * MiB. Copied cells have all digits and can be pasted again: in a pasted table an empty cell is null and `""` an empty text, times are ISO
+ * 8601.
  *
- * What is shown is exported as CSV, NDJSON or JSON ("Copy, save"): the server writes the file, and the browser saves it as it arrives. To
- * administrators it offers to import a file, which is chosen, or dropped onto the view of a dataclass: columns are mapped to attributes, the
- * first rows shown as the server reads them, all rows tried, and imported with progress. Rejected rows are a file that can be corrected and
- * imported again, as those of `tesser import`.
+ * The shown selection can be exported as CSV, NDJSON or JSON ("Copy, save"): the server writes the file, and the browser saves it as it
+ * arrives. Administrators can import a file, by choosing it or dropping it onto the view of a dataclass: columns are mapped to attributes,
+ * the first rows shown as the server reads them, all rows tried, and imported with progress. Rejected rows are saved to a file that can be
+ * corrected and imported again, like the rejected rows of `tesser import`.
  *
  * The page has English and German texts. Other languages are files like `en.json`, by code, relative to the config file:
  *

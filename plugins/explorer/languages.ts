@@ -56,7 +56,7 @@ function isText(text: unknown): text is Text {
   return typeof one === 'string' && typeof other === 'string'
 }
 
-/** Names in braces, sorted; the form for one may omit the number, so the other form is used. */
+/** Names in braces, sorted. The singular form may omit the number, so the other form is used. */
 function placeholders(text: Text): string {
   const form = typeof text === 'string' ? text : text.other
   return [...new Set(form.match(/\{\w+\}/g))].sort().join(' ')

@@ -1,6 +1,6 @@
 import type { Attribute, DataClass, PathListItem, View } from '../../engine/index.ts'
 
-/** Paths of the columns: those of the list, with each `*` expanded to the attributes that it stands for. */
+/** Paths of the columns: the paths of the list, with each `*` expanded to the attributes that it stands for. */
 export function columnsOf(
   dataClass: DataClass,
   items: readonly PathListItem[] | undefined,
@@ -16,7 +16,7 @@ export function columnsOf(
   return [...new Map(columns.map(path => [path.join('.'), path])).values()]
 }
 
-/** Dataclass at the end of a path over relations; undefined if the path leads elsewhere, for which the list is refused. */
+/** Dataclass at the end of a path over relations; undefined for any other path, with which the list is refused. */
 function ownerAt(dataClass: DataClass, way: readonly string[], view: View): DataClass | undefined {
   let owner: DataClass | undefined = dataClass
   for (const name of way) {
@@ -26,7 +26,7 @@ function ownerAt(dataClass: DataClass, way: readonly string[], view: View): Data
   return owner
 }
 
-/** Names of the attributes that have a value of their own. */
+/** Names of the attributes whose values a file can contain. */
 const valuesOf = (dataClass: DataClass, view: View): string[] =>
   view
     .attributes(dataClass)

@@ -12,13 +12,13 @@ import { functionOnRelated } from './related.ts'
  *   POST /Employee(1)/employer/{function}            of the entity class, on the related entity
  *   POST /$singleton/{class}/{function}              of a shared singleton
  *
- * The body has the arguments: `[1, "text"]`, `{"params": [1, "text"]}`, or a single value. GET works for functions that
- * allow it, with arguments in `$params`. An entity is passed as `{"__ENTITY": true, "__DATACLASS": "Employee", "__KEY": 1,
- * …}`, a selection as `{"__DATASET": "{id of an entity set}"}`.
+ * The body has the arguments: `[1, "text"]`, `{"params": [1, "text"]}`, or a single value. GET works for functions that allow it, with
+ * arguments in `$params`. An entity is passed as `{"__ENTITY": true, "__DATACLASS": "Employee", "__KEY": 1, …}`, a selection as
+ * `{"__DATASET": "{id of an entity set}"}`.
  *
  *   a value          →  { "result": value }
  *   an entity        →  the entity; a selection → the collection, paged by $top and $skip, or kept by $method=entityset
- *   a generator      →  its values as they are made: NDJSON, or Server-Sent Events if `Accept` prefers `text/event-stream`
+ *   a generator      →  its values as they are produced: NDJSON, or Server-Sent Events if `Accept` prefers `text/event-stream`
  *   OutgoingMessage  →  its own status, headers and body
  *
  * Source: base specification, 4.7; protocol notes, 7.

@@ -3,17 +3,17 @@ import { PassThrough } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RestRequest } from '../../kernel/api.ts'
 
-/** Bytes that wait to be read; then the client has to wait. */
+/** Maximum number of bytes that wait to be read; beyond it, the client has to wait. */
 const HELD_BYTES = 2 ** 20
-/** Bytes that are read at once: other requests are answered in between. */
+/** Number of bytes read in one step: other requests are answered between steps. */
 const PIECE_BYTES = 16 * 1024
-/** Bodies have no limits of their own: rows are saved as they arrive. */
+/** Limits of a body: none for its size, since rows are saved as they arrive. */
 const LIMITS = { bodyBytes: Number.MAX_SAFE_INTEGER, totalTimeoutMs: 24 * 3_600_000 }
 
 /**
  * The body of a request, in small pieces. Call it before the first `await`.
- * @param signal ends it
- * @returns `end`: to be called when nothing more is read
+ * @param signal ends the stream
+ * @returns `end`: to be called when reading ends
  */
 export function receiveRows(request: RestRequest, signal: AbortSignal): { bytes: AsyncIterable<Buffer>; end(): void } {
   const stream = new PassThrough({ highWaterMark: HELD_BYTES })

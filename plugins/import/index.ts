@@ -6,7 +6,7 @@ import { idOf, previewOf, readOptions } from './options.ts'
 
 /**
  * Rows of a file become entities while the server runs, as `tesser load` does without it: CSV with a header, NDJSON, or a JSON array. For
- * administrators, as `$info`.
+ * administrators, like `$info`.
  *
  *   POST /$import/City?$format=csv       name,population ⏎ Lyon,516092 ⏎ …
  *     →  { "import": "1", "dataClass": "City", "trial": false, "read": 2, "inserted": 1, "updated": 0, "skipped": 0, "rejected": 1,
@@ -16,12 +16,12 @@ import { idOf, previewOf, readOptions } from './options.ts'
  *
  * | parameter | meaning |
  * | --- | --- |
- * | `$format` | `csv`, `ndjson` or `json`; otherwise the `Content-Type` says it |
+ * | `$format` | `csv`, `ndjson` or `json`; by default, as the `Content-Type` says |
  * | `$existing` | a row whose key exists is an error (`reject`), changes that entity (`update`), or is left out (`skip`) |
- * | `$trial` | checks all rows and saves none; `later` counts those that refer to entities that do not exist yet |
+ * | `$trial` | checks all rows and saves none; `later` counts rows that refer to entities that do not exist yet |
  * | `$columns` | JSON object: attributes by the names of columns, null for a column that is left out; `{"Firm":{"attribute":"employer","by":"Company.name"}}` finds the related entity by its name |
  * | `$delimiter` `$decimal` `$dates` `$encoding` `$nulls` | as the options of `tesser load`, but only the delimiter is guessed |
- * | `$preview` | number of rows, at most 100, that are read and checked, and none is saved: the answer has them by column, with their errors |
+ * | `$preview` | number of rows, at most 100, that are read and checked, but not saved: the answer has them by column, with their errors |
  * | `$id` | name of the import in the list and for its end; a number by default |
  *
  *   POST /$import/City?$format=csv&$preview=20   the beginning of a file is enough
@@ -29,7 +29,7 @@ import { idOf, previewOf, readOptions } from './options.ts'
  *          "rows": [{ "line": 2, "cells": ["516092", …], "errors": [] }, …] }
  *
  * The body is read as it arrives, whatever its size. A problem with a row concerns that row alone; the first 10,000 of them are in the
- * answer, and can be sent again after corrections, as NDJSON. If the client goes away, rows that were saved stay.
+ * answer, and can be sent again after corrections, as NDJSON. If the client disconnects, rows that were saved remain.
  */
 export default definePlugin({
   name: 'import',
@@ -108,7 +108,7 @@ const IMPORT: ServiceSpec = {
   operations: OPERATIONS,
 }
 
-/** Errors of other classes have their own status, or are faults of the server. */
+/** Errors of other classes have their own status, or are server errors. */
 const unreadable = (error: unknown, savedCount: number): unknown =>
   error instanceof Error && (error.constructor === Error || error.name === 'InputError')
     ? ImportErrors.UNREADABLE(error.message, savedCount)
@@ -145,13 +145,13 @@ class RejectedRows {
     this.rows.push({ line, row })
   }
 
-  /** In the order of the file. */
+  /** Rejected rows in the order of the file. */
   get sortedRows(): string[] {
     return this.rows.sort((one, other) => one.line - other.line).map(({ row }) => row)
   }
 }
 
-/** The rows are JSON already, with the digits of long integers, each on a line. */
+/** Encodes the answer. The rows are JSON already, with the digits of long integers, each on a line. */
 function encodedAnswer(head: object, rejectedRows: RejectedRows): Reply {
   const text = `${JSON.stringify(head).slice(0, -1)},"rejectedRows":[${rejectedRows.sortedRows.map(row => `\n${row}`).join(',')}]}`
   return { ...json({}), body: Buffer.from(text) }

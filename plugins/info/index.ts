@@ -22,7 +22,7 @@ import { InfoErrors } from './errors.ts'
  *   GET  /$info/entitySet                     →  { "entitySetCount": 1, "entitySet": [{ id, dataClass, selectionSize, … }] }
  *   GET  /$info/progressInfo                  →  { "ProgressInfo": [] }
  *   GET  /$info/sessionInfo                   →  { "sessionInfo": [{ sessionID, userName, lifeTime, expiration }],
- *                                                "currentSession": "…" }, the latter is that of the request
+ *                                                "currentSession": "…" }, the latter is the session of the request
  *   GET  /$info/metrics                       →  { "metrics": [{ name, help, type, values: [{ labels, value }] }] }
  *   GET  /$info/locks                         →  { "lockCount": 1, "locks": [{ dataClass, __KEY, sessionID, lockInfo, expires }] };
  *                                                `expires` is absent if the lock lasts until the session ends
@@ -35,8 +35,8 @@ import { InfoErrors } from './errors.ts'
  *                                                a guest may do, or a client with that role or privilege, and why
  *   POST /$info/sessionInfo/release[/id,id]   →  { "ok": true }; ends these sessions, without ids all of them
  *
- * `sessionID` is a handle and never the content of the cookie; `lifeTime` is in seconds without a request. Lists have at most
- * 1,000 elements. Source: protocol notes, 8.7.
+ * `sessionID` is a handle and never the content of the cookie; `lifeTime` is in seconds without a request. Lists have at most 1,000
+ * elements. Source: protocol notes, 8.7.
  */
 export default definePlugin({
   name: 'info',
@@ -51,7 +51,7 @@ export default definePlugin({
         currentSession: session.handle,
       }),
     }
-    /** Parts that are extensions of Tesser: not in the whole, which clients of the protocol request. */
+    /** Parts that are extensions of Tesser: not included in the whole, which clients of the protocol request. */
     const ownParts: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
       metrics: () => metricsInfo(metrics),
       locks: () => locksInfo(engine),
@@ -136,7 +136,7 @@ const sessionInfo = async (sessions: Sessions): Promise<object[]> =>
     expiration: new Date(record.expires).toISOString(),
   }))
 
-/** Metrics in the form in which Prometheus receives them: see the plugin `metrics`. */
+/** Metrics in the same form as for Prometheus: see the plugin `metrics`. */
 const metricsInfo = async (metrics: Metrics): Promise<Reply> => json({ metrics: await metrics.read() })
 
 async function locksInfo(engine: PluginEngine): Promise<Reply> {

@@ -1,9 +1,9 @@
 import type { Job, JobFunction } from '../../engine/index.ts'
 
-/** An attempt of a job that runs now: what waits for it, and what it has reported. */
+/** A running attempt of a job, with the progress that it has reported and the callbacks for its cancellation. */
 export class Attempt {
   aborted = false
-  /** JSON; undefined: it has reported nothing. */
+  /** Reported progress as JSON; undefined if none has been reported. */
   progress: string | undefined
   isCancelled = false
   private readonly callbacks: (() => void)[] = []
@@ -17,7 +17,7 @@ export class Attempt {
     this.callbacks.push(callback)
   }
 
-  /** Fires `request.signal` of its code. */
+  /** Fires `request.signal` of the running code. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true

@@ -14,7 +14,7 @@ const TIMES: Readonly<Record<JobState, string>> = {
 
 const iso = (time: number): string => new Date(time).toISOString()
 
-/** A job as clients see it. @param progress JSON that it has reported */
+/** A job as clients see it. @param progress JSON that the job has reported */
 export function describeJob(job: Job, progress: string | undefined): object {
   const { id, name, state, args, key, priority, enqueued, time, attempts, error } = job
   return {

@@ -19,19 +19,19 @@ import { readSchedules } from './schedules.ts'
 
 /**
  * Jobs: calls of functions with `@job` that `ds.enqueue` has put into the queue, or a `@schedule`. The queue is part of the store. For
- * administrators, as `$info`.
+ * administrators, like `$info`.
  *
  *   GET    /$jobs                 →  { "functions": [{ "job": "Ticket.embed", "schedules": [{ "pattern", "next" }], … }],
  *                                      "counts": { "waiting": 3, "ready": 0, "running": 1, "done": 250, "failed": 2, "cancelled": 0 } }
  *   GET    /$jobs/failed          →  { "jobs": [{ "id", "job", "state", "args", "attempts", "error", "ended", … }] }, the newest first;
- *                                      with $top and $skip. /$jobs/failed/Ticket.embed: those of one function
- *   GET    /$jobs/{id}            →  one of them, with the progress that it reports
- *   POST   /$jobs/{id}/cancel     →  what waits is not run; what runs gets its signal
- *   POST   /$jobs/{id}/replay     →  what has failed or ended runs again
- *   POST   /$jobs/failed/replay   →  { "count": 2 }: all that have failed. /$jobs/failed/Ticket.embed/replay: those of one function
- *   DELETE /$jobs/{id}            →  what has ended is removed
+ *                                      with $top and $skip. /$jobs/failed/Ticket.embed: jobs of one function
+ *   GET    /$jobs/{id}            →  the job, with the progress that it reports
+ *   POST   /$jobs/{id}/cancel     →  a waiting job is not run; a running one gets its signal
+ *   POST   /$jobs/{id}/replay     →  a failed or ended job runs again
+ *   POST   /$jobs/failed/replay   →  { "count": 2 }: all failed jobs. /$jobs/failed/Ticket.embed/replay: jobs of one function
+ *   DELETE /$jobs/{id}            →  an ended job is removed
  *
- * Each runs at least once, and again after a pause if it fails. It is part of the transaction that enqueues it.
+ * Each job runs at least once, and again after a pause if it fails. It is part of the transaction that enqueues it.
  */
 export default definePlugin({
   name: 'jobs',
@@ -129,9 +129,9 @@ const JOBS: ServiceSpec = {
   operations: OPERATIONS,
 }
 
-/** Number up to which jobs are counted, and of those that are looked at to find the jobs of one function. */
+/** Maximum number of jobs that are counted, and of jobs that are searched for the jobs of one function. */
 const MAX_COUNT = 10_000
-/** Number of jobs that are read before other requests have a turn. */
+/** Number of jobs that are read before other requests are served. */
 const SLICE = 200
 const MAX_PAGE = 1_000
 const PAGE = 100
@@ -153,7 +153,7 @@ function demandJob(jobs: PluginEngine['jobs'], id: string): Job {
   return job
 }
 
-/** A number of jobs, at most `most`. @throws {JobErrors.NOT_A_COUNT} */
+/** Number of jobs in a parameter of the request, limited to `most`. @throws {JobErrors.NOT_A_COUNT} */
 function count(request: RestRequest, parameter: string, otherwise: number, most: number): number {
   const text = request.parameter(parameter)
   if (text === undefined) return otherwise
@@ -173,7 +173,7 @@ async function page(
 }
 
 /**
- * Jobs in a state: the newest first of those that have ended, in their order of the others.
+ * Jobs in a state: ended jobs with the newest first, other jobs in the order of the queue.
  * @throws {ProtocolError} neither a class nor a job has this name
  */
 async function select(

@@ -29,7 +29,7 @@ interface RunnerOptions extends Pick<Scope, 'log' | 'now'> {
 
 /** Number of jobs that become ready in one transaction. */
 const SLICE = 500
-/** Time between two looks for jobs that are kept no longer, and number of ended jobs after which there is one. */
+/** Time between two searches for outdated jobs, and number of ended jobs after which they are searched for earlier. */
 const SWEEP_MS = 60_000
 const SWEEP_ENDED = 1_000
 /** Pause after a failure of the store. */
@@ -38,9 +38,9 @@ const RETRY_MS = 1_000
 const CLOSE_MS = 3_000
 
 /**
- * Runs jobs, and is the only one that changes their states. A job becomes `running` in the store before it is called and `done` after
- * its end; one that is found running at the start was interrupted, and is called again. Each change of the queue takes all that is to
- * be stored at that moment as one transaction.
+ * Runs jobs, and is the only code that changes their states. A job becomes `running` in the store before it is called and `done` after its
+ * end; a job that is found running at the start was interrupted, and is called again. Each change of the queue stores everything that is
+ * pending as one transaction.
  */
 export class JobRunner {
   readonly counts = { done: 0, failedAttempts: 0, failed: 0 }
@@ -49,7 +49,7 @@ export class JobRunner {
   private readonly runningOf = new Map<string, number>()
   /** States of jobs that have ended and are not stored yet. */
   private endedChanges: JobChange[] = []
-  /** One change of the queue at a time. */
+  /** Runs one change of the queue at a time. */
   private readonly inTurn = pLimit(1)
   private next: ReadonlyMap<string, number> = new Map()
   private isWoken = false
@@ -79,7 +79,7 @@ export class JobRunner {
     return this.attempts.get(id)?.progress
   }
 
-  /** Time at which a schedule comes next. */
+  /** Time at which a schedule is due next. */
   nextOf(schedule: Schedule): number | undefined {
     return this.next.get(schedule.name)
   }
@@ -91,7 +91,7 @@ export class JobRunner {
     void this.inTurn(() => this.advance())
   }
 
-  /** @returns the state of the job; undefined: there is none, or another one than expected */
+  /** @returns the state of the job; undefined if the job does not exist or is in a different state than expected */
   async cancel(id: string): Promise<Job | undefined> {
     const attempt = this.attempts.get(id)
     if (attempt) {
@@ -110,7 +110,7 @@ export class JobRunner {
     return this.change(id, ['failed', 'cancelled', 'done'], () => undefined)
   }
 
-  /** Gives running code some time to end, and puts back what does not. */
+  /** Gives running code some time to end, and puts jobs that do not end back into the queue. */
   async close(): Promise<void> {
     const { jobs, now } = this.options
     this.isClosed = true
@@ -156,7 +156,7 @@ export class JobRunner {
     }
   }
 
-  /** Stores what has ended, and begins what can begin. @returns time until there is more to do */
+  /** Stores the states of ended jobs, and starts jobs that are ready. @returns time until the next step */
   private async step(): Promise<number> {
     const { jobs, now } = this.options
     if (this.mustRecover) await this.recover()
@@ -196,14 +196,14 @@ export class JobRunner {
     return first === undefined ? Number.POSITIVE_INFINITY : timeOfPlace(first)
   }
 
-  /** Jobs whose time has come. */
+  /** Waiting jobs that are due. */
   private due(now: number): Job[] {
     if (this.nextDue() > now) return []
     const places = this.options.jobs.places('waiting', SLICE)
     return this.jobsAt(places.filter(place => timeOfPlace(place) <= now))
   }
 
-  /** Jobs that can begin, within the bounds of their functions and of the server: of all functions those that come first. */
+  /** Jobs that can start, within the limits of their functions and of the server: the first ones across all functions. */
   private claims(): Job[] {
     const { jobs, concurrency } = this.options
     const free = concurrency - this.attempts.size
@@ -218,8 +218,8 @@ export class JobRunner {
   }
 
   /**
-   * Jobs of schedules whose time has come. Several times that passed while no server ran give one job: a nightly job must not be left out
-   * because of a restart, and nothing wants twenty runs of a job of each minute.
+   * Jobs of schedules that are due. Several times that passed while no server ran create one job: a nightly job must not be skipped because
+   * of a restart, but a job that runs every minute need not run twenty times.
    */
   private scheduled(now: number): { changes: JobChange[]; next: ReadonlyMap<string, number | undefined> } {
     const changes: JobChange[] = []
@@ -243,7 +243,7 @@ export class JobRunner {
     return { changes, next }
   }
 
-  /** Ended jobs that are kept no longer. */
+  /** Ended jobs whose retention time or number is exceeded. */
   private outdated(now: number, endedCount: number): JobChange[] {
     const { jobs, keepDone, keepDoneMs, keepFailedMs } = this.options
     this.endedSinceSweep += endedCount
@@ -263,7 +263,7 @@ export class JobRunner {
     return this.jobsAt([...places]).map(from => ({ from }))
   }
 
-  /** Finds jobs that were running when the server or a change ended, and the next times of schedules. */
+  /** Finds jobs that were running when the server ended or a change failed, and the next times of schedules. */
   private async recover(): Promise<void> {
     const { jobs, now, log } = this.options
     this.next = jobs.schedules()

@@ -4,10 +4,10 @@ import { ProtocolError } from '../../kernel/api.ts'
 /** Longest pause between two attempts. */
 const MAX_BACKOFF_MS = 3_600_000
 const MAX_ERROR = 2_000
-/** Number of times that a job is run again because the server has ended while it ran; it may be the reason. */
+/** Number of times that a job is run again because the server ended while it ran; the job may be the cause. */
 const MAX_INTERRUPTIONS = 5
 
-/** Errors for which a job is not to blame: its call did not begin, or another one has ended its thread. */
+/** Errors that are not the job's fault: its call did not begin, or another job has ended its thread. */
 const NOT_TO_BLAME: ReadonlySet<string> = new Set(
   ['BUSY', 'BUSY_WAITING', 'NOT_BEGUN', 'REFUSED', 'CLOSED', 'CALLER_GONE', 'INTERRUPTED'].map(
     name => `FUNCTIONS.${name}`,
@@ -21,7 +21,10 @@ interface Environment {
   readonly random: () => number
 }
 
-/** Stored before the job is called: one that ends the process would otherwise be called at each start. */
+/**
+ * State before the call of a job. The attempt is counted before the call, because a job that ends the process would otherwise be called at
+ * each start.
+ */
 export const toRunning = (job: Job, now: number): Job => ({
   ...job,
   state: 'running',
@@ -33,7 +36,7 @@ export const toDone = ({ error: _, ...job }: Job, now: number): Job => ({ ...job
 
 export const toCancelled = (job: Job, now: number): Job => ({ ...job, state: 'cancelled', time: now })
 
-/** Ready to run, as if it was new. */
+/** State of a job that is ready to run, as if it were new. */
 export const toReady = ({ error: _, interruptions: __, ...job }: Job, now: number): Job => ({
   ...job,
   state: 'ready',
@@ -41,7 +44,7 @@ export const toReady = ({ error: _, interruptions: __, ...job }: Job, now: numbe
   attempts: 0,
 })
 
-/** An attempt that was no fault of the job does not count. */
+/** State of a job that waits again. The attempt is not counted, since the job was not at fault. */
 export const toWaiting = (job: Job, time: number): Job => ({
   ...job,
   state: 'waiting',
@@ -49,7 +52,7 @@ export const toWaiting = (job: Job, time: number): Job => ({
   attempts: Math.max(0, job.attempts - 1),
 })
 
-/** The state after an attempt that failed: the next attempt after a pause, which grows and varies, or the end. */
+/** The state after a failed attempt: waiting for the next attempt after a pause, which grows and varies, or failed. */
 export function afterFailure(
   job: Job,
   fault: unknown,
@@ -64,14 +67,14 @@ export function afterFailure(
   return { ...job, state: 'waiting', time: now + Math.round(pauseMs * (0.5 + random() / 2)), error }
 }
 
-/** Administrators see more than clients: the message of what the code has thrown. */
+/** Message for administrators, who see more than clients: the message of the error that the code has thrown. */
 function messageOf(fault: unknown): string {
   const { message, cause } = fault as Partial<Error>
   const { name, message: reason } = (cause ?? {}) as Partial<Error>
   return reason === undefined ? String(message ?? fault) : `${name}: ${reason}`
 }
 
-/** The state of a job that was running when the server ended: such an attempt does not count, but they have a bound of their own. */
+/** The state of a job that was running when the server ended. Such attempts are not counted as failures, but have a limit of their own. */
 export function afterInterruption(job: Job, now: number): Job {
   const interruptions = (job.interruptions ?? 0) + 1
   if (interruptions > MAX_INTERRUPTIONS) {

@@ -8,7 +8,7 @@ export interface Schedule {
   readonly jobFunction: JobFunction
   readonly pattern: string
   readonly timeZone: string | undefined
-  /** The first time after another one, in milliseconds since 1970; undefined: none. */
+  /** The first scheduled time after a given one, in milliseconds since 1970; undefined if there is none. */
   next(after: number): number | undefined
 }
 

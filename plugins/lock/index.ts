@@ -2,17 +2,16 @@ import { definePlugin, json, type RestRequest, type CommandSpec } from '../../ke
 import { LockErrors } from './errors.ts'
 
 /**
- * `$lock` locks an entity for the session of the request, or unlocks it. Other sessions can read it but not lock, unlock,
- * change or delete it.
+ * `$lock` locks an entity for the session of the request, or unlocks it. Other sessions can read it but not lock, unlock, change or delete
+ * it.
  *
  *   POST /Employee(1)?$lock=true    →  { "result": true, "__STATUS": { "success": true } }
  *   POST /Employee(1)?$lock=true    →  { "result": false, "__STATUS": { "status": 3, "statusText": "Already Locked", … } }
  *   POST /Employee(1)?$lock=false   →  { "result": true, "__STATUS": { "success": true } }
  *
- * A lock ends with `$lock=false`, with its session, and with a restart of the server, except for entities in a database whose locks
- * several servers share. Requests with a key or a token have
- * no session that could end, so their locks end ten minutes after the last `$lock=true`.
- * Source: protocol notes, 8.8.
+ * A lock ends with `$lock=false`, with its session, and with a restart of the server, except for entities in a database whose locks several
+ * servers share. Requests with a key or a token have no session, so their locks end ten minutes after the last `$lock=true`. Source:
+ * protocol notes, 8.8.
  */
 export default definePlugin({
   name: 'lock',

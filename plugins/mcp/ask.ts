@@ -5,7 +5,7 @@ import { type Fault, refusal, ToolError } from './tool-error.ts'
 
 /** A request to the public protocol. */
 interface Question {
-  /** Path after `/rest/`, made by {@link entityPath} or {@link nameIn}. */
+  /** Path after `/rest/`, built by {@link entityPath} or {@link nameIn}. */
   readonly path: string
   /** Undefined values are left out. */
   readonly parameters?: Readonly<Record<string, string | number | boolean | undefined>>
@@ -25,7 +25,9 @@ export type Ask = (question: Question) => Promise<Answer>
 
 const MAX_BYTES = 2 ** 20
 
-/** Returns a function that sends requests within the request of an agent, with its rights. Without `mayWrite` it sends nothing but GET. */
+/**
+ * Returns a function that sends requests within the request of an agent, with its rights. Without `mayWrite` it only sends GET requests.
+ */
 export function askerFor({ dispatch }: Scope, request: RestRequest, mayWrite: boolean): Ask {
   return async ({ path, parameters = {}, body, maxBytes = MAX_BYTES }) => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -49,7 +51,7 @@ export const entityPath = (dataClass: string, key: string): string => `${nameIn(
 
 const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u
 
-/** A name as a part of a path in which it cannot mean anything else. @throws {ToolError} the text is not a name */
+/** Encodes a name for a path, such that it cannot have another meaning there. @throws {ToolError} the text is not a name */
 export function nameIn(name: string): string {
   if (NAME.test(name)) return encodeURIComponent(name)
   throw refusal(`${JSON.stringify(name.slice(0, 100))} is not a name; the tool describe lists names`)
@@ -84,7 +86,7 @@ interface Failed {
   readonly __ERROR?: readonly Fault[]
 }
 
-/** The errors of an answer; those of a save with the index of the entity. */
+/** The errors of an answer; errors of a save have the index of the entity. */
 function faultOf(status: number, { mediaType, bytes }: Answer): ToolError {
   // Class functions answer with arbitrary content.
   if (!isJson(mediaType)) return new ToolError([{ message: beginningOf(Buffer.from(bytes).toString(), 1_000) }], status)

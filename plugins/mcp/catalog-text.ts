@@ -1,4 +1,4 @@
-/** Text of the data model for a model to read: short, as complete as there is room for, and limited to what the catalog shows the caller. */
+/** Text of the data model for a model to read: short, as complete as space allows, and limited to the catalog that the caller sees. */
 
 import { callOf, type Method, signatureOf } from './signature-text.ts'
 
@@ -33,7 +33,7 @@ export interface CatalogText {
   readonly singletons?: readonly { readonly name: string; readonly methods: readonly Method[] }[]
 }
 
-/** Maximum estimated tokens of an overview, which are at most 2,000 by the tokenizers of models. */
+/** Maximum estimated tokens of an overview; the tokenizers of models count at most 2,000. */
 const MAX_TOKENS = 1_800
 /** Estimate of a token: a piece of some four characters in English, a shorter one in other languages and in abbreviations. */
 const PIECE = /[A-Z]?[a-z]{1,5}|[A-Z]{1,2}|\d{1,3}|[^\0-\x7f]|[^\sA-Za-z\d]{1,2}|\n/g
@@ -64,7 +64,7 @@ const LINES: readonly Line[] = [
   each => each.name,
 ]
 
-/** Overview of all classes, in the most detailed format that fits. @param match part of a name; other classes are left out */
+/** Overview of all classes, in the most detailed format that fits. @param match part of the names of the classes to show */
 export function overviewOf({ dataClasses, methods = [], singletons = [] }: CatalogText, match?: string): string {
   const word = match?.toLowerCase()
   const has = (name: string): boolean => word === undefined || name.toLowerCase().includes(word)

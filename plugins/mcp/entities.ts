@@ -1,4 +1,4 @@
-/** Reads entities, for the tools that answer with some. */
+/** Reads entities, for tools whose answers contain entities. */
 import { Type } from '@sinclair/typebox'
 import { type DeclaredParameter, type Registered, type RestRequest, SELECTIONS, type Static } from '../../kernel/api.ts'
 import { answerOf, fitting, type ToolResult } from './answer.ts'
@@ -19,7 +19,7 @@ export const SELECTION = {
   ),
 }
 
-/** Input members that define what is shown of entities. */
+/** Input members that define which parts of entities are shown. */
 export const SHOWN = {
   attributes: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
@@ -50,7 +50,7 @@ interface Collection {
   readonly __ENTITIES: readonly object[]
 }
 
-/** A page of as many entities as there is room for, with a hint for continuing. @throws {ToolError} */
+/** A page with as many entities as fit, with a hint for continuing. @throws {ToolError} */
 export async function showEntities(
   query: Entities,
   { ask, request, mayWrite, scope }: ToolContext,
@@ -81,7 +81,10 @@ export async function showEntities(
   return answerOf(page, { count, first, shown: page.length, hint: hintOf(hints) })
 }
 
-/** Parameters of reads that plugins have added, unless a tool has a member of that name. Commands answer with something else. */
+/**
+ * Parameters that plugins have added to reads, unless a tool has a member with the same name. Parameters of commands are left out, since
+ * commands return something else.
+ */
 export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] =>
   declared.filter(({ name, isBuiltIn, verbs, on = SELECTIONS }) => {
     const isOwn = name.slice(1) in { ...SELECTION, ...PAGE }
@@ -102,7 +105,7 @@ export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'param
   params: params && JSON.stringify(params),
 })
 
-/** The parameters that define what is shown of the selected entities. */
+/** The parameters that define which parts of the selected entities are shown. */
 export const pageOf = ({ attributes = [], top = 20, skip, textBytes = TEXT_BYTES }: Partial<Entities>) => ({
   attributes: attributes.join(',') || undefined,
   top,

@@ -23,8 +23,8 @@ export function filterHints({ filter = '', params = [] }: Asked, count: number):
 }
 
 /**
- * Hints about lists of related entities that the server has cut. Values of object attributes are not looked at: a text in them must not
- * come to stand outside the data.
+ * Hints about lists of related entities that the server has cut. Values of object attributes are not examined, so that their texts never
+ * appear outside the data.
  * @param entities of an answer of the protocol
  */
 export function cutHints(entities: readonly object[], dataClass: DataClass, view: View): string[] {
@@ -59,7 +59,7 @@ interface Collection {
   readonly __ENTITIES: readonly object[]
 }
 
-/** The first hints that fit into an answer beside its data; undefined if there are none. */
+/** The first hints that fit into an answer in addition to its data; undefined if none does. */
 export function hintOf(hints: readonly string[]): string | undefined {
   let text = ''
   for (const each of hints) {
@@ -71,7 +71,7 @@ export function hintOf(hints: readonly string[]): string | undefined {
 
 const MAX_HINT_BYTES = 640
 
-/** Names of other interfaces, with those of the tools here. */
+/** Parameter names of other interfaces, with the corresponding names of these tools. */
 const OWN_NAMES: Readonly<Record<string, string>> = {
   limit: 'top',
   offset: 'skip',
@@ -90,7 +90,7 @@ const OWN_NAMES: Readonly<Record<string, string>> = {
   distinct: 'values',
 }
 
-/** Hints for arguments, and for a value of `function`, that other interfaces have. */
+/** Hints for arguments, and for a value of `function`, that only other interfaces have. */
 export const nameHints = (input: Readonly<Record<string, unknown>>): string[] =>
   [...Object.keys(input), input.function].flatMap(name => {
     const ownName = typeof name === 'string' && Object.hasOwn(OWN_NAMES, name) ? OWN_NAMES[name] : undefined

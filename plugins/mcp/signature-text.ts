@@ -1,4 +1,4 @@
-/** Functions as texts, as far as their authors have declared them. */
+/** Functions as text, with the types that their authors have declared. */
 import { type ClassFunction, ENTITY_OF, type JsonSchema, SELECTION_OF } from '../../engine/index.ts'
 
 /** A function as the catalog shows it, with its declaration. */
@@ -32,7 +32,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   entity: 'an entity',
 }
 
-/** Short text of a schema; that of an object is its JSON. */
+/** Short text of a schema; for an object, its JSON. */
 function typeOf(schema: JsonSchema): string {
   const { type, anyOf, items } = schema as { type?: unknown; anyOf?: JsonSchema[]; items?: JsonSchema }
   const entity = schema[ENTITY_OF]

@@ -49,7 +49,7 @@ function inputOf({ input, takesParameters }: Tool, { scope }: AgentRequest): TOb
   return Type.Object({ ...Object.fromEntries(entries), ...input.properties }, { additionalProperties: false })
 }
 
-/** Runs a tool. Mistakes of the agent are results that say how to correct them. @throws {ProtocolError} there is no such tool */
+/** Runs a tool. Mistakes of the agent are results that say how to correct them. @throws {ProtocolError} the tool does not exist */
 export async function callTool(
   name: string,
   rawInput: Record<string, unknown>,
@@ -77,11 +77,11 @@ export async function callTool(
   }
 }
 
-/** Replaces integers beyond 2^53 by texts, which the public protocol accepts as numbers. */
+/** Replaces integers beyond 2^53 by strings, which the public protocol accepts as numbers. */
 const withoutBigints = (value: object): Record<string, unknown> =>
   JSON.parse(JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
 
-/** Makes lists of texts that stand in place of a list: agents often send `"class": "City"`. */
+/** Wraps strings into lists where the schema requires a list: agents often send `"class": "City"`. */
 const withLists = ({ properties }: Tool['input'], input: Record<string, unknown>): object =>
   Object.fromEntries(
     Object.entries(input).map(([name, value]) => {

@@ -4,7 +4,7 @@ import { definePlugin, type Metric, type Metrics, Type, type RouteSpec } from '.
 import { MetricsErrors } from './errors.ts'
 
 /**
- * Metrics for Prometheus, in its text format: those of the server, of its plugins, and of the process.
+ * Metrics for Prometheus, in its text format: metrics of the server, of its plugins, and of the process.
  *
  *   GET /metrics   →  200 for administrators: with roles, clients with the privilege `WebAdmin`; without roles, every client that has
  *                     logged in, such as by a key (`tesser key create prometheus`); 401 for others
@@ -61,7 +61,7 @@ const ROUTE: RouteSpec = {
 
 const HEADERS = { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }
 
-/** Metrics of the process and its event loop: one collection, whatever the number of servers in the process. */
+/** Metrics of the process and its event loop, collected once for all servers in the process. */
 let collected: Registry | undefined
 function ofProcess(): Registry {
   if (!collected) {
@@ -77,7 +77,7 @@ async function textOf(metrics: Metrics): Promise<string> {
   return AggregatorRegistry.aggregate([entries]).metrics()
 }
 
-/** @throws {Error} the address cannot be listened on */
+/** @throws {Error} the server cannot listen on the address */
 function listen(metrics: Metrics, port: number, host: string): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume()

@@ -3,19 +3,19 @@ import { MigrateErrors } from './errors.ts'
 import { ModelChangeRun } from './model-change-run.ts'
 
 /**
- * Changes of the model that are prepared while the server goes on: a copy of the store is brought to the model that the model file has
- * now, and the next start takes it, with what has been written meanwhile. For administrators.
+ * Changes of the model that are prepared while the server keeps running: a copy of the store is converted to the current model file, and
+ * the next start uses it, including everything that has been written meanwhile. For administrators.
  *
  *   POST   /$migrate                 →  202 { "state": "running", "since": "2026-11-27T02:15:00.000Z", "changes": [], "step": null }
- *   POST   /$migrate?$allowLoss=true →  also where the changed model loses data; the start needs --allow-loss as well
+ *   POST   /$migrate?$allowLoss=true →  even if the changed model loses data; the start needs --allow-loss as well
  *   GET    /$migrate                 →  { "state": "running", "since", "changes": ["the store changes: …"],
  *                                         "step": { "dataClass": "City", "what": "rewrite", "done": 45000, "total": 144000 } | null }
  *   DELETE /$migrate                 →  { "state": "none" }; the copy is removed
  *
  * The states are `none`, `running`, `ready` and `failed`, with an `error`. `what` is `check` (what would be lost), `rewrite`, `index` or
- * `catchUp`. It takes up to twice the disk space of the data file, and a process of its own at a lower priority. A server that is
- * started again with the old model goes on by itself; with the new one, the start does the rest. A second POST takes over what has been
- * written since.
+ * `catchUp`. It takes up to twice the disk space of the data file, and a separate process at a lower priority. A server that is restarted
+ * with the old model continues automatically; with the new model, the start completes the change. A second POST copies everything that has
+ * been written since.
  */
 export default definePlugin({
   name: 'migrate',

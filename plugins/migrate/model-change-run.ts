@@ -15,7 +15,7 @@ const LOG_MS = 10_000
 
 /** The change of the model that a server prepares. */
 export class ModelChangeRun {
-  /** `ready`: the next start takes the copy. */
+  /** `ready`: the next start uses the copy. */
   state: 'none' | 'running' | 'ready' | 'failed' = 'none'
   step: Step | undefined
   private since = 0
@@ -28,13 +28,13 @@ export class ModelChangeRun {
 
   constructor(private readonly options: RunOptions) {}
 
-  /** Goes on with a change that an earlier server has begun. */
+  /** Continues a change that an earlier server process has begun. */
   resume(): void {
     const earlierChange = this.options.modelChange.begun
     if (earlierChange) this.start(earlierChange.allowLoss)
   }
 
-  /** Prepares the change, unless that is being done. The outcome is logged and described. */
+  /** Prepares the change, unless that is in progress. The outcome is logged and returned by `describe`. */
   start(allowLoss: boolean): void {
     if (this.state !== 'running') this.runPromise = this.run(allowLoss)
   }
@@ -81,7 +81,7 @@ export class ModelChangeRun {
     this.isStopped = false
   }
 
-  /** Called before the server ends the process. The next one goes on. */
+  /** Called before the server ends the process. The next server process continues. */
   stop(): void {
     this.isStopped = true
   }

@@ -1,9 +1,9 @@
 import type { CustomFetch } from 'openid-client'
 
-/** Tokens of users with thousands of groups have some hundred kilobytes. */
+/** Maximum size of an answer. Tokens of users with thousands of groups have several hundred kilobytes. */
 const MAX_BYTES = 512 * 1024
 
-/** Fetches an answer of a provider, of a bounded size. @throws {Error} it is larger; the rest is not read */
+/** Fetches an answer of a provider, of limited size. @throws {Error} the answer is larger; the rest is not read */
 export const boundedFetch: CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit)
   const { status, headers } = response

@@ -2,7 +2,7 @@ import { defineErrors, errorsWith } from '../../engine/index.ts'
 
 export const OidcErrors = defineErrors('OIDC', {
   ...errorsWith({ errCode: 1806, http: 400 })({
-    /** One message for all reasons, so that it does not say which part of a forged answer was right. */
+    /** One message for all reasons, so that it does not reveal which part of a forged answer was right. */
     NOT_BEGUN: (address: string) =>
       `this login was not begun in this browser, has been used, or took longer than 10 minutes; begin again at ${address}`,
     RETURN_TO: (base: string, limit: number) =>
@@ -22,7 +22,7 @@ export const OidcErrors = defineErrors('OIDC', {
   ...errorsWith({ errCode: 1561, http: 503 })({
     UNAVAILABLE: (provider: string) =>
       `${provider} cannot be used for logins now, and the log of the server has the reason; try again in a moment`,
-    /** Without an end: what the provider says, or its options, have to change. */
+    /** Without a time limit: the answers of the provider, or its options, have to change. */
     UNUSABLE: (provider: string) =>
       `${provider} cannot be used for logins until its operator or that of this server has changed something; the log of the server has the reason`,
     TOO_MANY_LOGINS: (limit: number, provider: string) =>

@@ -4,14 +4,14 @@ const MAX_LENGTH = 300
 /** Texts that could be a token, a code or a secret. */
 const OPAQUE = /[\w.~+/=-]{24,}/g
 
-/** The metadata of a provider are those of another issuer. */
+/** The metadata of a provider name another issuer. */
 export class WrongIssuer extends Error {
   constructor(readonly issuer: string) {
     super('the issuer in the metadata of the provider is another one; if it is the address of one tenant, configure it')
   }
 }
 
-/** True if the provider did not answer, or answered that it cannot. */
+/** True if the provider did not answer, or answered that it is unavailable. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TypeError) return true
   if (error instanceof ResponseBodyError) return error.status >= 500
@@ -32,13 +32,16 @@ export function describeFailure(error: unknown, clientSecret = ''): string {
   return printable(safeText.replaceAll(OPAQUE, '…')) + (issuer === undefined ? '' : `: ${printable(issuer)}`)
 }
 
-/** Cause of an error of the library, whose own messages are general. Texts of parsers repeat what they could not read. */
+/**
+ * Cause of an error of the library, whose own messages are general. Messages of parsers are left out, since they repeat the unreadable
+ * input.
+ */
 function causeOf({ cause }: Error): string {
   if (cause instanceof Response) return `status ${cause.status}`
   return cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : ''
 }
 
-/** Issuer that the provider names in its metadata, which are public, if that is what is wrong. */
+/** Issuer in the metadata of the provider, which are public, if this issuer is the problem. */
 function issuerOf(error: Error): string | undefined {
   if (error instanceof WrongIssuer) return error.issuer
   const { attribute, body } = (error.cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } }

@@ -15,9 +15,9 @@ import { errorPage, wantsPage } from './page.ts'
  *   GET  /auth/{provider}/callback                  →  303 to `returnTo`, with the cookie of a new session
  *   POST /auth/logout?returnTo=/                    →  the session ends: { "result": true, "providerLogout": null }; 303 for a browser
  *
- * A login begins a session as that of `$directory` does, with the roles that claims of the user are mapped to. Errors are pages for
- * browsers, and JSON for all others. The metadata of a provider is read by its first login, and the implementation is loaded then.
- * plugins/docs/pages/guide/single-sign-on.md has the options and examples. Source: OpenID Connect Core 1.0; RFC 7636, 9207 and 9700.
+ * A login begins a session like a login at `$directory`, with the roles that claims of the user are mapped to. Errors are pages for
+ * browsers, and JSON for all other clients. The metadata of a provider is read by its first login, and the implementation is loaded then.
+ * Options and examples: plugins/docs/pages/guide/single-sign-on.md. Source: OpenID Connect Core 1.0; RFC 7636, 9207 and 9700.
  */
 export default definePlugin({
   name: 'oidc',

@@ -10,7 +10,7 @@ import { printable } from './failure.ts'
 
 /** Maximum length of the query of an answer, with its code and state. */
 const MAX_QUERY = 8_000
-/** Codes of one provider that are being redeemed: one that does not answer holds no more requests than these, and none of others. */
+/** Maximum number of codes of one provider that are being redeemed, so that a provider that does not answer holds up no other one. */
 const MAX_REDEEMING = 64
 
 /** Logins and logouts at all providers. */
@@ -64,7 +64,7 @@ export class OidcLogins {
     return redirect(new URL(login.returnTo, this.options.publicUrl).href)
   }
 
-  /** Ends the session, and leads to the page at which it ends at the provider too, if that is configured. */
+  /** Ends the session, and redirects to the page that ends the session at the provider too, if that is configured. */
   async logout(request: RestRequest, isPage: boolean): Promise<Reply> {
     const returnTo = this.returnTo(request.transport.query)
     const { session, transport } = request
@@ -94,7 +94,7 @@ export class OidcLogins {
     }
   }
 
-  /** User whom the options admit. @throws {OidcErrors.NOT_ALLOWED} 403; the reason is logged alone */
+  /** User whom the options admit. @throws {OidcErrors.NOT_ALLOWED} 403; the reason is only logged */
   private admit({ name, label, options }: Provider, claims: Claims): User {
     const { log, identities } = this.scope
     try {
@@ -125,12 +125,12 @@ export class OidcLogins {
 
 const JSON_HEADERS = { ...PRIVATE_HEADERS, 'Content-Type': 'application/json; charset=UTF-8' }
 
-/** 303: whatever the method was, the browser goes on with a GET. */
+/** 303: whatever the method was, the browser continues with a GET. */
 const redirect = (address: string, headers?: Record<string, string>): Reply => ({
   status: 303,
   headers: { ...PRIVATE_HEADERS, ...headers, Location: address },
   body: '',
 })
 
-/** Error code of OAuth, if it is one: everything else would be a text of anyone who can make a link. */
+/** Error code of OAuth; any other text is dropped, since it could come from anyone who can make a link. */
 const errorCode = (text: string): string => (/^[a-z_]{1,50}$/.test(text) ? text : 'without a known reason')

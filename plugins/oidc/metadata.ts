@@ -17,7 +17,7 @@ export function checkMetadata(metadata: ServerMetadata, options: Pick<ProviderOp
   }
 }
 
-/** True for an address with TLS; without it, for a provider that is itself without it, on this machine. */
+/** True for an address with TLS, or without it if the provider itself is without it and on this machine or allowed by `allowHttp`. */
 function isUsable(address: unknown, { issuer, allowHttp }: Pick<ProviderOptions, 'issuer' | 'allowHttp'>): boolean {
   if (typeof address !== 'string' || !URL.canParse(address)) return false
   const { protocol, hostname } = new URL(address)

@@ -113,7 +113,7 @@ export const prefixOf = (name: string, { namePrefix, userName }: ProviderOptions
   namePrefix ?? (userName === 'email' ? '' : `${name}:`)
 
 /**
- * Everything that the schema cannot say, a sentence for each problem.
+ * Everything that the schema cannot express, one sentence for each problem.
  * @param basePath `server.basePath`, which the server adds itself
  * @param declaredRoles names in roles.json; undefined without the file
  */
@@ -192,7 +192,10 @@ function unknownName(kind: string, name: string, knownNames: readonly string[] |
   ]
 }
 
-/** Two providers that give out one name would let the user of one act as that of the other; confirmed e-mail addresses are shared. */
+/**
+ * Problems of prefixes. If two providers issued the same name, the user of one could act as the user of the other; confirmed e-mail
+ * addresses are shared.
+ */
 function prefixProblems(entries: readonly [string, ProviderOptions][]): string[] {
   return entries.flatMap(([name, provider], i) => {
     const prefix = prefixOf(name, provider)

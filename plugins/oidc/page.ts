@@ -1,6 +1,6 @@
 import type { ProtocolError, Reply, TransportRequest } from '../../kernel/api.ts'
 
-/** Headers of answers in the course of a login: the address of a callback, with its code, goes nowhere. */
+/** Headers of answers during a login, which keep the address of a callback, with its code, private. */
 export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } as const
 
 const PAGE_HEADERS = {

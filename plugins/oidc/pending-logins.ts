@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { EncryptJWT, jwtDecrypt } from 'jose'
 
 const MINUTES = 10
-/** Number of used states that are remembered. A provider redeems a code once, so that older ones are worthless too. */
+/** Number of used states that are remembered. A provider redeems a code once, so older states are worthless too. */
 const REMEMBERED = 10_000
 
 /** A login that waits for the answer of its provider. */
@@ -19,8 +19,8 @@ export interface Checks {
 }
 
 /**
- * Logins on their way. Nothing is stored for one: `state` has its facts, encrypted, and the hash of the browser's cookie; nonce and code
- * verifier are derived from it. However many are begun, none displaces another. They end with the process.
+ * Pending logins. The server stores nothing for a login: `state` has its data, encrypted, and the hash of the browser's cookie; nonce and
+ * code verifier are derived from it. However many logins are begun, none displaces another. They end with the process.
  */
 export class PendingLogins {
   private readonly key = randomBytes(32)
@@ -40,8 +40,8 @@ export class PendingLogins {
   }
 
   /**
-   * Takes a login, which works once.
-   * @returns undefined for a state that is forged, used or too old, or of another browser or provider
+   * Takes a login, once only.
+   * @returns undefined for a state that is forged, used or too old, or belongs to another browser or provider
    */
   async take(state: string, provider: string, browser: string): Promise<(PendingLogin & Checks) | undefined> {
     const checks = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
@@ -65,12 +65,12 @@ export class PendingLogins {
 
 const hashOf = (browser: string): string => createHash('sha256').update(browser).digest('base64url')
 
-/** Cookie by which a browser is known from the beginning of a login to its end. It gives access to nothing. */
+/** Cookie that identifies a browser from the beginning of a login to its end. It gives access to nothing. */
 export class BrowserCookie {
   private readonly name: string
   private readonly form: RegExp
 
-  /** @param isSecure browsers reach the server with TLS; they then let no other host and no page without TLS set the cookie */
+  /** @param isSecure true if browsers reach the server with TLS; then no other host and no page without TLS can set the cookie */
   constructor(private readonly isSecure: boolean) {
     this.name = isSecure ? '__Host-tesser-login' : 'tesser-login'
     this.form = new RegExp(`(?:^|; ?)${this.name}=([\\w-]{43})(?:;|$)`)

@@ -9,9 +9,9 @@ import { describeFailure, isOutage } from './failure.ts'
 import type { Claims } from './user.ts'
 
 const DISCOVERED_MS = 3_600_000
-/** Time after a failed discovery in which no further one is tried: each can take as long as the timeout. */
+/** Time after a failed discovery in which it is not repeated: each attempt can take as long as the timeout. */
 const PAUSE_MS = 5_000
-/** Difference between the clocks of the provider and of this machine. */
+/** Maximum difference between the clocks of the provider and of this machine. */
 const CLOCK_SECONDS = 30
 
 interface Discovered {
@@ -19,7 +19,7 @@ interface Discovered {
   until: number
 }
 
-/** One provider: what is asked of it, and the verification of its answers. */
+/** One provider: requests to it, and the verification of its answers. */
 export class Provider {
   private discovered: Discovered | undefined
 
@@ -50,8 +50,8 @@ export class Provider {
   }
 
   /**
-   * Redeems the code of an answer, and verifies the tokens that come for it.
-   * @param query of the callback
+   * Redeems the code of an answer, and verifies the tokens received for it.
+   * @param query query string of the callback
    * @throws {OidcErrors.LOGIN_FAILED} 401 {@link OidcErrors.UNAVAILABLE} 503
    */
   async claims(query: string, { state, nonce, codeVerifier }: Checks): Promise<Claims> {
@@ -125,7 +125,7 @@ export class Provider {
   }
 }
 
-/** The configured method, else the usual one unless the provider knows only the other. Source: OpenID Connect Core, 9. */
+/** The configured method, or else the usual method unless the provider only supports the other one. Source: OpenID Connect Core, 9. */
 function clientAuth({ clientSecret, clientAuthentication }: ProviderOptions): oauth.ClientAuth {
   if (clientSecret === undefined) return oauth.None()
   const methods = { basic: oauth.ClientSecretBasic(clientSecret), post: oauth.ClientSecretPost(clientSecret) }
@@ -137,14 +137,17 @@ function clientAuth({ clientSecret, clientAuthentication }: ProviderOptions): oa
   }
 }
 
-/** @throws {Error} a claim that the library does not check */
+/** @throws {Error} a claim is invalid that the library does not check */
 function checkToken({ iat, sub }: oauth.IDToken): void {
   if (iat > Date.now() / 1000 + CLOCK_SECONDS) throw new Error('the ID token was issued in the future (iat)')
   // Source: OpenID Connect Core, 2.
   if (!/^[ -~]{1,255}$/.test(sub)) throw new Error('the ID token has no subject of 1 to 255 ASCII characters (sub)')
 }
 
-/** Claims of both answers; the signed token is right where they differ. The confirmation of an address comes with it. */
+/**
+ * Claims of both answers. The signed token has precedence; the confirmation of an e-mail address is taken from the same answer as the
+ * address.
+ */
 function mergeClaims(userInfo: Claims, token: Claims): Claims {
   const { email_verified: confirmed } = token.email === undefined ? userInfo : token
   return { ...userInfo, ...token, email_verified: confirmed }

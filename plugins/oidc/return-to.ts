@@ -1,8 +1,8 @@
 import { OidcErrors } from './errors.ts'
 
-/** The state carries it, and providers limit the length of addresses. */
+/** Maximum length of the address, since the state contains it and providers limit the length of addresses. */
 const MAX_LENGTH = 500
-/** Visible ASCII without `\`, which browsers take for `/`; not `//`, which begins a host. */
+/** Visible ASCII without `\`, which browsers treat as `/`; not `//`, which begins a host. */
 const PATH = /^\/(?!\/)[!-[\]-~]*$/
 
 /**
@@ -19,7 +19,7 @@ export function returnToIn(query: string, basePath: string, publicUrl: string): 
   return path
 }
 
-/** True if a browser stays below a path, and a proxy that decodes slashes too. */
+/** True if the path stays below the base path, for a browser and for a proxy that decodes slashes. */
 function isBelow(basePath: string, path: string, publicUrl: string): boolean {
   const { origin, pathname } = new URL(path, publicUrl)
   const decodedPath = new URL(`${publicUrl}${pathname.replaceAll(/%2f|%5c/gi, '/')}`).pathname

@@ -2,21 +2,21 @@ import { domainToASCII } from 'node:url'
 
 /** Maximum length of a user name without its prefix, in characters. */
 export const MAX_NAME = 200
-/** Control characters and invisible ones, with which one name could look like another; half characters among them. */
+/** Control characters, invisible characters and half characters, with which one name could look like another. */
 export const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/u
 
 /** The domain has letters, digits, `.` and `-`: `domainToASCII` ends it at a `/`, and decodes `%61`. */
 const EMAIL = /^([^\s@:"(),;<>\\[\]]+)@([\p{L}\p{M}\p{N}.-]+)$/u
-/** Not numbers, which `domainToASCII` takes for an address: `127.1` and `127.0.0.1` would be one. */
+/** Pattern that excludes numbers, which `domainToASCII` treats as an address: `127.1` and `127.0.0.1` would be the same. */
 const DOMAIN = /^[a-z0-9.-]*[a-z][a-z0-9-]*\.?$/
 
 export interface Email {
-  /** With small letters; the domain is written in ASCII. */
+  /** In lower case; the domain is written in ASCII. */
   readonly address: string
   readonly domain: string
 }
 
-/** The only spelling of an e-mail address; undefined for a text that is none. */
+/** Returns the only spelling of an e-mail address; undefined for other texts. */
 export function emailOf(text: string): Email | undefined {
   const [, local, domainText] = (text.length <= MAX_NAME && !INVISIBLE.test(text) && EMAIL.exec(text)) || []
   const domain = domainToASCII(domainText ?? '')
@@ -27,7 +27,7 @@ export function emailOf(text: string): Email | undefined {
 
 /**
  * A text as user name: `a-z 0-9 . _ ~ @ + -`, and `%` with two hexadecimal digits for each other byte in UTF-8. Queries ignore case and
- * accents: names of different texts differ there too.
+ * accents: the names of different texts remain different there too.
  * @param text without half characters
  */
 export const encodedName = (text: string): string =>

@@ -5,7 +5,7 @@ import { type Email, emailOf, encodedName, INVISIBLE, MAX_NAME } from './user-na
 /** Claims about a user, verified to come from the provider. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Values of one claim that are looked at. */
+/** Maximum number of values of one claim that are examined. */
 const MAX_VALUES = 2_000
 
 /** Reason why a user may not log in, for the log: it names options. */
@@ -50,14 +50,14 @@ function userNameIn(claims: Claims, claim: string): string {
   return name
 }
 
-/** Name for people, without characters that hide or turn parts of it. */
+/** Name for people, without characters that hide or reverse parts of it. */
 function fullNameIn({ name }: Claims): string | undefined {
   if (typeof name !== 'string') return undefined
   const visibleName = name.slice(0, MAX_NAME).replaceAll(new RegExp(INVISIBLE, 'gu'), '').trim()
   return visibleName === '' ? undefined : visibleName
 }
 
-/** E-mail address that the provider has confirmed to be the user's: others can be any that the user has typed. */
+/** E-mail address that the provider has confirmed: an unconfirmed address can be anything that the user has typed. */
 function confirmedEmail({ email, email_verified: verified }: Claims): Email {
   if (email === undefined || email === null || email === '')
     throw new Refused('it has no e-mail address; the scope email asks for it')
@@ -74,7 +74,10 @@ function grantsOf(claims: Claims, grants: Grants | undefined): { names: string[]
   return { groups, names: [...new Set([...grants.default, ...groups.flatMap(group => grants.map[group]!)])] }
 }
 
-/** Texts in a claim, none if it is absent. Anything but a text or a list of texts is refused: no part of it is taken as rights. */
+/**
+ * Strings in a claim; none if it is absent. A claim that is not a string or a list of strings is refused, so that no part of it grants
+ * rights.
+ */
 function textsAt(claims: Claims, path: string): readonly string[] {
   const value = claimAt(claims, path)
   const names = claims._claim_names

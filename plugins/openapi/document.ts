@@ -26,7 +26,7 @@ interface DocumentOptions {
   readonly cookieName: string
 }
 
-/** The OpenAPI 3.1 document of a catalog and of what plugins have registered, as far as a caller may see it. */
+/** The OpenAPI 3.1 document of a catalog and of the registrations of plugins, limited to the rights of a caller. */
 export function openApiDocument({
   catalog,
   classes,

@@ -88,7 +88,10 @@ function argumentsSchema({ parameters }: ClassFunction, view: View): JsonSchema 
   return tuples.length === 1 ? tuples[0]! : { anyOf: tuples }
 }
 
-/** Generators read one tuple of several lengths as one of full length. Optional arguments at the end may be null, too. */
+/**
+ * Lengths of the tuples of arguments: one schema for each, since generators read one tuple of several lengths as one of full length.
+ * Optional arguments at the end may be null, too.
+ */
 function lengthsOf(least: number, most: number): number[] {
   if (most - least > MAX_OPTIONAL) return [least, most]
   return Array.from({ length: most - least + 1 }, (_, i) => least + i)

@@ -14,20 +14,20 @@ import { openApiDocument } from './document.ts'
 export { openApiDocument } from './document.ts'
 
 /**
- * `$openapi`: the OpenAPI 3.1 document of the data model, as far as the caller may see it: addresses, parameters, schemas, errors
- * with their codes, and class functions with their declared parameters.
+ * `$openapi`: the OpenAPI 3.1 document of the data model, as far as the caller may see it: addresses, parameters, schemas, errors with
+ * their codes, and class functions with their declared parameters.
  *
  *   GET /rest/$openapi   →  { "openapi": "3.1.0", "paths": { "/City": …, "/City({key})": … }, "components": … }
  *
  * It has an `ETag`, which changes with the model, the functions and the rights of the caller. `tesser openapi` writes the document for a
- * caller without restrictions, from the model and the classes of plugins alone.
+ * caller without restrictions, from the model and the classes of plugins only.
  */
 export default definePlugin({
   name: 'openapi',
   kernel: '^1.0.0',
   register({ service, engine, sessions, registered }) {
     const { catalog, classes } = engine
-    /** Documents by rights, the most recently used at the end; one may have a megabyte. */
+    /** Documents by rights, the most recently used at the end; a document can have a megabyte. */
     const documents = new Map<string, Document>()
     const documentFor = ({ view, access, isAdministrator }: RestRequest): Document => {
       const rights = `${isAdministrator} ${access?.version} ${access?.privileges}`
@@ -90,7 +90,7 @@ const HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding, 
 interface Document {
   readonly bytes: Uint8Array
   readonly tag: string
-  /** Compressed forms of the document, made on first request. */
+  /** Compressed forms of the document, created on first request. */
   readonly coded: Map<Coding, Promise<Uint8Array>>
 }
 

@@ -10,8 +10,8 @@ export const ref = (section: Section, name: string): JsonSchema => ({ $ref: `#/c
 export const schemaRef = (name: string): JsonSchema => ref('schemas', name)
 
 /**
- * Schemas of a dataclass: an entity as it is sent, one of a function, which may be new, a selection of them, any form of a selection, a
- * save, and its answer.
+ * Schemas of a dataclass: an entity as it is sent, an entity returned by a function, which may be new, a selection of such entities, any
+ * form of a selection, a save, and the answer to a save.
  */
 type Part = '' | '.returned' | '.collection' | '.selection' | '.save' | '.saved'
 export const partRef = (dataClass: string, part: Part = ''): JsonSchema =>
@@ -21,7 +21,7 @@ export const partRef = (dataClass: string, part: Part = ''): JsonSchema =>
 export const jsonContent = (schema: JsonSchema, more: object = {}): object => ({
   'application/json': { schema, ...more },
 })
-/** An object with any members. Without `additionalProperties`, generators make it one without members. */
+/** An object with any members. Without `additionalProperties`, generators would generate an object without members. */
 export const ANY_OBJECT: JsonSchema = { type: 'object', additionalProperties: true }
 /** Responses of a request that failed. */
 export const FAILURE = { default: ref('responses', 'Error') }

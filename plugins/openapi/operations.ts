@@ -15,7 +15,7 @@ interface Surroundings {
   readonly isAdministrator: boolean
   /** Name of a dataclass that the caller may see, for examples. */
   readonly dataClass: string | undefined
-  /** Schemas with `$id`, by it; those of the operations are added. */
+  /** Schemas by their `$id`; schemas of the operations are added. */
   readonly schemas: Record<string, JsonSchema>
 }
 

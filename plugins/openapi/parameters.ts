@@ -50,14 +50,14 @@ export class Parameters {
   }
 
   /**
-   * Parameters of operations; of several declarations of a name the first.
-   * @param dataClass of the operations, for examples
+   * Parameters of operations; if a name is declared several times, its first declaration.
+   * @param dataClass dataclass of the operations, for examples
    */
   on(operations: readonly string[], dataClass?: DataClass): JsonSchema[] {
     return this.#declared(operations).map(each => this.#ref(each, dataClass))
   }
 
-  /** The same, none of which is required. */
+  /** The same parameters, all of them optional. */
   optional(operations: readonly string[]): JsonSchema[] {
     return this.#declared(operations).map(each => {
       const { required: _, ...parameter } = parameterOf(each)
@@ -65,7 +65,7 @@ export class Parameters {
     })
   }
 
-  /** `$method` with the values that operations take; none if they take none. */
+  /** `$method` with the values that operations accept; none if they accept none. */
   method(operations: readonly DataOperation[], isRequired = false): JsonSchema[] {
     const methods = [...this.registered.methods].filter(([, method]) =>
       operations.some(each => operationsOfMethod(method).includes(each)),
@@ -124,7 +124,10 @@ const operationsOf = ({ on = SELECTIONS }: DeclaredParameter): readonly string[]
 const operationsOfMethod = ({ on, verbs }: MethodSpec): readonly string[] =>
   on ?? (verbs.includes('GET') ? SELECTIONS : ['save'])
 
-/** Names of components: `top`; further declarations of a parameter have their plugin behind it. None has a dot, as those of dataclasses do. */
+/**
+ * Names of components: `top`; further declarations of a parameter end with the name of their plugin. Unlike names of components of
+ * dataclasses, they have no dot.
+ */
 function componentNames(declarations: readonly DeclaredParameter[]): Map<DeclaredParameter, string> {
   const names = new Map<DeclaredParameter, string>()
   const usedNames = new Set<string>()
@@ -155,7 +158,7 @@ function parameterOf({ name, doc, schema, example, required }: DeclaredParameter
   }
 }
 
-/** In JSON, a value is not in a text. */
+/** Property of a JSON body, whose value is not in a string. */
 function propertyOf({ schema, description, example }: Omit<Parameter, 'name'>): JsonSchema {
   const isJson = schema.contentSchema !== undefined
   return {

@@ -37,7 +37,7 @@ export function pathParametersOf(dataClass: DataClass, view: View): Record<strin
   }
 }
 
-/** Addresses of the data of a dataclass, within the rights of the view and as far as plugins answer them. */
+/** Addresses of the data of a dataclass, limited to the rights of the view and to operations that plugins answer. */
 export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters): Paths {
   const { verbs, parts } = parameters.registered
   const name = componentName(dataClass.name)
@@ -188,7 +188,7 @@ interface Described {
 }
 type Operation = (id: string, summary: string, more: Described) => object
 
-/** Responses with an entity, with a collection, and with any form of them and the values of aggregates, `$distinct` and combined sets. */
+/** Responses with an entity, with a collection, with any form of them, and with the values of aggregates, `$distinct` and combined sets. */
 export function responsesOf({ name }: DataClass): Record<string, object> {
   const description = `Entities of ${name}.`
   const values = { type: ['number', 'string', 'boolean', 'null', 'array', 'object'], additionalProperties: true }

@@ -31,7 +31,7 @@ const sharedSchema = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 /** Members common to all entities; the schemas of dataclasses refer to it. */
 export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
 
-/** Schemas of a dataclass, as far as the view shows it. */
+/** Schemas of a dataclass, limited to the attributes that the view shows. */
 export function schemasOf(dataClass: DataClass, view: View): Record<string, JsonSchema> {
   const values = (isStored: boolean): JsonSchema =>
     Object.fromEntries(
@@ -142,8 +142,8 @@ function sentSchema(attribute: Attribute, view: View, isStored: boolean): JsonSc
 }
 
 /**
- * A mandatory value may be computed, be read by an alias of an entity that is not there, or be one of a database that cannot be shown. The
- * key is mandatory.
+ * True if a value is never null. A mandatory value may be computed, read by an alias of a missing entity, or come from a database that
+ * cannot be shown. The key is mandatory.
  */
 const isNeverNull = (attribute: Attribute): boolean =>
   attribute.kind === 'storage' &&

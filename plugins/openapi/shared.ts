@@ -104,7 +104,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'rest.Result': object({ result: {} }, ['result']),
 }
 
-/** JSON in a text; generators that know `content` of parameters are few. */
+/** JSON in a string; few generators support `content` of parameters. */
 export const JSON_TEXT: JsonSchema = { type: 'string', contentMediaType: 'application/json' }
 
 const condition = (name: string, description: string): object => ({ name, in: 'header', description, schema: text })

@@ -9,7 +9,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   server: 'State and administration of the server.',
 }
 
-/** Tags of the operations of a document, those of dataclasses first. */
+/** Tags of the operations of a document, tags of dataclasses first. */
 export function tagsOf(
   paths: object,
   dataClasses: readonly DataClass[],

@@ -61,8 +61,8 @@ function top(parameter: string, value: string): number {
 }
 
 /**
- * A whole number; undefined for other text, also for `2x` and `1e3`, since a part of them would be a number that the client did not
- * mean. Some languages write `10.0` for 10. No selection has more than 2⁵³ entities.
+ * A whole number; undefined for other text, even for `2x` and `1e3`, whose beginning would be a number that the client did not mean. Some
+ * languages write `10.0` for 10. No selection has more than 2⁵³ entities.
  */
 function integer(value: string): number | undefined {
   if (!/^\s*[+-]?\d+(\.0*)?\s*$/.test(value)) return undefined

@@ -7,8 +7,8 @@ import { PostQueryErrors } from './errors.ts'
  *   POST /rest/Employee/$query     {"$filter":"salary > :1","$params":[20000],"$top":10}
  *   POST /rest/Company(1)/name/$query
  *
- * answers like `GET /rest/Employee?$filter=…`. Parameters of the URL count too; those of the body win. An
- * extension of Tesser: the base protocol has no form for this.
+ * answers like `GET /rest/Employee?$filter=…`. Parameters of the URL are used too; parameters of the body have precedence. An extension of
+ * Tesser: the base protocol has no form for this.
  */
 export default definePlugin({
   name: 'post-query',

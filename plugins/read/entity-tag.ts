@@ -6,7 +6,7 @@ import type { RestRequest } from '../../kernel/api.ts'
 const KEY = Buffer.from('"__KEY":')
 const K = 0x4b
 const K_POSITION = KEY.indexOf(K)
-/** Number of bytes that are searched for it: it follows the name of the dataclass. */
+/** Number of bytes that are searched for the key, which follows the name of the dataclass. */
 const HEAD_BYTES = 512
 
 /** Part of every tag; changes at each start, which may bring another model and other plugins. */
@@ -36,7 +36,7 @@ function keyStart(json: Uint8Array): number | undefined {
   return undefined
 }
 
-/** Returns true if a read shows one entity and nothing that can change without it: no other entities, nothing calculated. */
+/** Returns true if a read shows one entity and only values that change with its version: no related entities, no calculated values. */
 export function showsOwnValues({ read, dataClass, view }: RestRequest): boolean {
   const { form, attributes, expand } = read.output
   if (form !== 'entity' || expand || !dataClass) return false
@@ -50,7 +50,7 @@ const isOwn = (view: View, dataClass: DataClass, name: string): boolean => {
   return kind !== undefined && kind !== 'calculated' && kind !== 'alias'
 }
 
-/** By view: true for dataclasses all of whose attributes have own values. */
+/** Cached results by view: true for dataclasses whose attributes all have stored values. */
 const resultsByView = new WeakMap<View, Map<DataClass, boolean>>()
 
 function hasOwnValues(view: View, dataClass: DataClass): boolean {

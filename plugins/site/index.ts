@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { definePlugin, Type } from '../../kernel/api.ts'
 
 /**
- * A web app of your own, as its bundler has built it, served next to the data that it shows:
+ * Your own web app, as its bundler has built it, served next to the data that it shows:
  *
  *   "plugins": [{ "plugin": "tesser/plugins/site", "options": { "folder": "./web/dist" } }]
  *
@@ -11,11 +11,11 @@ import { definePlugin, Type } from '../../kernel/api.ts'
  *   GET /app/assets/main.js  →  the file
  *   GET /app/orders/17       →  index.html, for a browser that opens a page; 404 for everything else
  *
- * `folder` is relative to the folder of the config file. Its files are read at the start (64 MiB at most); a new version of the app
- * is served after a restart. `path` is the address of the app, `/` for the whole server: `/rest`, `/explorer/` and the addresses of
- * other plugins remain theirs. The app must be built for this path, with `server.basePath` before it (`base` of Vite). With
- * `"fallback": false` unknown paths are 404 for browsers, too. `policy` is the `Content-Security-Policy` of all files, by default
- * scripts, styles, images and data of this server only, nothing inline. Every client may read the files: they must hold no secrets.
+ * `folder` is relative to the folder of the config file. Its files are read at the start (64 MiB at most); a new version of the app is
+ * served after a restart. `path` is the address of the app, `/` for the whole server: `/rest`, `/explorer/` and the addresses of other
+ * plugins remain theirs. The app must be built for this path, with `server.basePath` before it (`base` of Vite). With `"fallback": false`
+ * unknown paths are 404 for browsers, too. `policy` is the `Content-Security-Policy` of all files, by default scripts, styles, images and
+ * data of this server only, nothing inline. Every client may read the files: they must hold no secrets.
  */
 export default definePlugin({
   name: 'site',

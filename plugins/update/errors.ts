@@ -1,7 +1,7 @@
 import { defineErrors } from '../../kernel/api.ts'
 
 export const UpdateErrors = defineErrors('UPDATE', {
-  /** Thrown since some clients read with POST: taken for a save, such a request would create an entity. */
+  /** Thrown because some clients read with POST: treated as a save, such a request would create an entity. */
   READS: {
     errCode: 1806,
     http: 400,

@@ -71,9 +71,9 @@ const WRITES: MethodSpec = { verbs: ['POST', 'PUT'], on: ['save'], section: '4.4
 const ATOMIC = ['$atomic', '$atOnce', '$atonce'] as const
 const isAtomic = (request: RestRequest): boolean => ATOMIC.some(name => request.flag(name))
 
-/** Parameters of a selection, beside those that select. */
+/** Parameters of a selection, other than the parameters that select entities. */
 const OF_SELECTIONS = ['$orderby', '$top', '$limit', '$skip']
-/** Parameters that only reads have: their presence means a read, unless `$method` says otherwise. */
+/** Parameters that only reads have: their presence makes a request a read, unless it has a different `$method`. */
 const READING = ['$extendedAttributes', '$compute', '$distinct', '$queryplan', '$querypath', '$format', '$savedfilter']
 
 /** Dataclass of the address, which names no entities since the body does. */
@@ -94,7 +94,7 @@ function addressedDataClass(request: RestRequest, engine: PluginEngine, selects:
   return read.dataClass
 }
 
-/** Error for a call of a function that the address does not have, without names of functions that the caller may not call. */
+/** Error for a call of a function that does not exist at the address; it reveals no functions that the caller may not call. */
 function unknownFunction(name: string, { read, access, isEntity }: RestRequest, engine: PluginEngine) {
   const { dataClass } = read
   const { classes } = engine

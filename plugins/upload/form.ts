@@ -5,9 +5,9 @@ import { UploadErrors } from './errors.ts'
 
 type StreamBody = RestRequest['streamBody']
 
-/** Bounds on the other fields of a form, which are ignored: they keep these few and small. Lengths in bytes. */
+/** Limits of the other fields of a form, which are ignored: few and small. Lengths in bytes. */
 const LIMITS = { parts: 101, fieldNameSize: 200, fieldSize: 64 * 1024, headerPairs: 50 }
-/** Bytes parsed at a time: at worst, with nothing but part boundaries, they take some 10 ms and exceed the limit of parts. */
+/** Bytes parsed at a time: at worst, if they consist of part boundaries only, they take about 10 ms and exceed the limit of parts. */
 const SLICE_BYTES = 32 * 1024
 
 /**

@@ -114,7 +114,7 @@ const UPLOAD: ServiceSpec = {
 
 const OK: Reply = json({ ok: true })
 
-/** Content types of clients that do not know the content. */
+/** Content types that clients send if they do not know the content. */
 const NO_LABEL = new Set(['', 'application/octet-stream', 'application/x-www-form-urlencoded'])
 
 /** True for `$rawPict=true` and `$rawPict=image/png`. */

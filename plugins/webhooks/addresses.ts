@@ -9,7 +9,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** Problem of the address of a hook, which is not shown: it may be a secret. */
+/** Describes the problem of a hook's address without showing the address, which may be a secret. */
 export function addressProblem(text: string, allowPrivate: boolean): string | undefined {
   if (!URL.canParse(text)) return 'is not an address such as https://example.com/hook'
   const url = new URL(text)
@@ -21,13 +21,12 @@ export function addressProblem(text: string, allowPrivate: boolean): string | un
   return isIP(host) === 0 || allowPrivate ? undefined : forbidden(host)
 }
 
-/** Host of an address, that of IPv6 without brackets. The parser has brought `0x7f.1` and the like to the usual form. */
+/** Host of an address; for IPv6 without brackets. The parser has normalized forms such as `0x7f.1`. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
 /**
- * Reason why an IP address may not be connected to; undefined if it may. Forms of IPv6 that carry an IPv4 address are decided by that
- * one.
- * Source: IANA, Special-Purpose Address Registries.
+ * Reason why an IP address may not be connected to; undefined if it may. IPv6 addresses that contain an IPv4 address are checked as that
+ * IPv4 address. Source: IANA, Special-Purpose Address Registries.
  */
 export function forbidden(address: string): string | undefined {
   const parsedAddress = ipaddr.parse(address)
@@ -37,7 +36,7 @@ export function forbidden(address: string): string | undefined {
     : `is ${address}, which is not a public address (${range}); allowPrivate allows it`
 }
 
-/** Global unicast addresses of IPv6, of which special ones are named by the library. */
+/** Global unicast addresses of IPv6. The library names the special ones among them. */
 const GLOBAL: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96]
 
@@ -54,8 +53,8 @@ function rangeOf(parsedAddress: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
 }
 
 /**
- * A `lookup` for connections that fails if a name leads to a forbidden address, also to one of several. The connection is made to an
- * address that was checked, so that an answer of DNS that changes meanwhile has no effect.
+ * A `lookup` for connections that fails if any address of a name is forbidden. The connection is made to an address that was checked, so
+ * that an answer of DNS that changes meanwhile has no effect.
  */
 export function checkedLookup(resolver: Resolve = resolve as Resolve): LookupFunction {
   return (host, options, callback) => {

@@ -1,8 +1,8 @@
-/** Time and chance, which tests replace. */
+/** Time and random numbers, which tests replace. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Calls `run` later. @returns a function that prevents it */
+  /** Calls `run` later. @returns a function that cancels the call */
   after(ms: number, run: () => void): () => void
   /** At least 0, less than 1. */
   random(): number

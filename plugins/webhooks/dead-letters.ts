@@ -3,7 +3,7 @@ import type { PluginEngine } from '../../kernel/api.ts'
 type Records = ReturnType<PluginEngine['pluginRecords']>
 export type RecordChanges = Parameters<Records['put']>[0]
 
-/** An event that was given up. */
+/** An event whose delivery was abandoned. */
 export interface DeadLetter {
   /** `webhook-id`. */
   readonly id: string
@@ -20,19 +20,19 @@ export interface DeadLetter {
   readonly body: string | null
 }
 
-/** A letter that is kept, without its body. */
+/** A stored letter, without its body. */
 interface Kept {
   readonly record: string
   readonly bytes: number
   readonly letter: Omit<DeadLetter, 'body'>
 }
 
-/** Letters of a hook beyond this size are removed, however few. */
+/** Maximum size of the letters of a hook. Beyond it the oldest are removed, however few remain. */
 const MAX_BYTES = 64 * 2 ** 20
-/** Letters that are read at once. */
+/** Number of letters that are read at a time. */
 const PAGE = 20
 
-/** The events of one hook that were given up, in the records of the plugin. */
+/** Events of one hook whose delivery was abandoned, in the records of the plugin. */
 export class DeadLetters {
   private readonly entries = new Map<string, Kept>()
   private readonly prefix: string
@@ -87,7 +87,7 @@ export class DeadLetters {
     this.forget(id)
   }
 
-  /** Records of the oldest letters, for which there is no room beside another one. */
+  /** Records of the oldest letters, which have to be removed to make room for another letter. */
   private excess(letter: DeadLetter): string[] {
     const otherEntries = [...this.entries.values()].filter(entry => entry.letter.id !== letter.id)
     let count = otherEntries.length + 1

@@ -1,19 +1,19 @@
-/** Something to be delivered, in the order of its entity. */
+/** A pending delivery, in the order of its entity. */
 interface Queued {
   /** Entity. */
   readonly key: string
 }
 
 /**
- * Deliveries of one hook: those of one entity one after the other, all others side by side up to a bound. A delivery that has to wait
- * holds up its entity alone.
+ * Deliveries of one hook: deliveries of the same entity one after the other, all others concurrently up to a limit. A delivery that has to
+ * wait only delays its own entity.
  */
 export class DeliveryQueue<T extends Queued> {
   /** Deliveries of each entity, in order: the first of them is ready, running or waiting. */
   private readonly entities = new Map<string, T[]>()
   private ready: T[] = []
   private runningCount = 0
-  /** In the order of the log. */
+  /** Unfinished deliveries, in the order of the log. */
   private readonly open = new Set<T>()
 
   /** @param run starts a delivery, which ends by {@link finish} or {@link postpone} */
@@ -63,7 +63,7 @@ export class DeliveryQueue<T extends Queued> {
     this.start()
   }
 
-  /** Starts nothing more. */
+  /** Starts no further deliveries. */
   stop(): void {
     this.ready = []
     this.entities.clear()

@@ -34,20 +34,20 @@ interface Delivery {
   since: number | undefined
 }
 
-/** Bounds of the events that a hook has in memory. */
+/** Limits of the events that a hook holds in memory. */
 const MAX_OPEN = 1_000
 const MAX_OPEN_BYTES = 4 * 2 ** 20
 const BATCH = { maxChanges: 250, maxBytes: 2 ** 20 }
 /** Maximum length of an entity, in UTF-16 code units. */
 const MAX_LENGTH = 2 ** 20
-/** The place is written this long after a delivery, or when it is this many records behind. */
+/** The place is saved this long after a delivery, or when the saved place is this many records behind. */
 const SAVE_MS = 1_000
 const SAVE_RECORDS = 256
-/** Commits that follow each other are read together. */
+/** Time to wait so that successive commits are read together. */
 const GATHER_MS = 10
 const READ_RETRY_MS = 1_000
 
-/** One hook: reads the events that follow its place in the log, delivers them, and writes how far it is. */
+/** One hook: reads the events that follow its place in the log, delivers them, and saves its place. */
 export class Hook {
   readonly letters: DeadLetters
   readonly counts = { delivered: 0, failedAttempts: 0, givenUp: 0, skippedRecords: 0 }
@@ -79,7 +79,7 @@ export class Hook {
     this.queue = new DeliveryQueue(options.concurrency, delivery => void this.deliver(delivery))
   }
 
-  /** Opens a hook at its place, a new one at the end of the log. */
+  /** Opens a hook at its saved place; a new hook starts at the end of the log. */
   static async open(context: HookContext): Promise<Hook> {
     const { options, records, commits } = context
     const key = cursorKey(options.name)
@@ -91,7 +91,7 @@ export class Hook {
     return new Hook(context, place)
   }
 
-  /** Sequence of the last record that is not needed any longer. */
+  /** Sequence of the last record that is not needed again. */
   get readTo(): number {
     return this.savedPlace.sequence
   }
@@ -100,14 +100,14 @@ export class Hook {
     return this.queue.size
   }
 
-  /** Records behind the last commit, and the age of the oldest event that is not delivered, in seconds. */
+  /** Number of records between the place and the last commit, and the age of the oldest undelivered event, in seconds. */
   get lag(): { readonly records: number; readonly seconds: number } {
     const oldest = this.queue.oldest
     const records = Math.max(0, this.lastRecord - this.place.sequence)
     return { records, seconds: oldest ? Math.max(0, (this.context.clock.now() - oldest.change.time) / 1000) : 0 }
   }
 
-  /** Place behind everything that was delivered or given up. */
+  /** Place after all events that were delivered or given up. */
   private get place(): Place {
     return this.queue.oldest?.change.place ?? this.position
   }
@@ -146,7 +146,7 @@ export class Hook {
     }
   }
 
-  /** Ends attempts, and writes the place. */
+  /** Ends attempts, and saves the place. */
   async close(): Promise<void> {
     this.aborting.abort(new Error('the server is stopping'))
     const { place } = this
@@ -158,7 +158,7 @@ export class Hook {
     this.context.sender.close()
   }
 
-  /** Sends a dead letter once more. @returns the outcome; undefined if there is no such letter, or it has no body */
+  /** Sends a dead letter once more. @returns the outcome; undefined if the letter does not exist or has no body */
   async resend(id: string): Promise<Outcome | undefined> {
     const letter = this.letters.get(id)
     if (!letter || letter.body === null) return undefined
@@ -250,7 +250,7 @@ export class Hook {
     }
   }
 
-  /** Keeps an event as a dead letter, in the same commit as the place behind it. */
+  /** Keeps an event as a dead letter, in the same commit as the place after it. */
   private async giveUp(delivery: Delivery, { reason, body }: Pick<DeadLetter, 'reason' | 'body'>): Promise<void> {
     const { clock, log, options } = this.context
     const { change, attempts } = delivery
@@ -339,7 +339,7 @@ export class Hook {
     })
   }
 
-  /** The same for every attempt, also after a restart. */
+  /** Id of an event, the same for every attempt, even after a restart. */
   private idOf({ id }: Change): string {
     return `msg_${createHash('sha256').update(`${this.context.options.name}/${id}`).digest().subarray(0, 18).toString('base64url')}`
   }

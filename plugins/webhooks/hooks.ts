@@ -17,10 +17,10 @@ import { Sender } from './send.ts'
 
 type Context = Pick<Scope, 'engine' | 'log' | 'now' | 'plugin'>
 
-/** Records of places that are removed at once. */
+/** Number of records of places that are removed in one step. */
 const MAX_PLACES = 1_000
 
-/** All hooks of a server, and what administrators do with them. */
+/** All hooks of a server, and the operations of administrators on them. */
 export class Hooks {
   /** Dead letters that are being sent. */
   private readonly sending = new Set<string>()
@@ -29,7 +29,7 @@ export class Hooks {
     private readonly hooks: ReadonlyMap<string, { readonly options: HookOptions; readonly hook: Hook }>,
   ) {}
 
-  /** Opens the hooks, new ones at the end of the log. Nothing is sent until {@link run}. */
+  /** Opens the hooks; new hooks start at the end of the log. Nothing is sent until {@link run}. */
   static async open({ engine, log, now, plugin }: Context, { hooks: configured }: WebhookOptions): Promise<Hooks> {
     const records = engine.pluginRecords(plugin)
     const { commits } = engine

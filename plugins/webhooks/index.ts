@@ -2,8 +2,8 @@ import { definePlugin, json, type ServiceSpec } from '../../kernel/api.ts'
 import { OPTIONS, problemsOf } from './options.ts'
 
 /**
- * Webhooks: created, updated and deleted entities are sent to other servers, signed by Standard Webhooks, at least once and in the order
- * of each entity.
+ * Webhooks: created, updated and deleted entities are sent to other servers, signed by Standard Webhooks, at least once and in the order of
+ * each entity.
  *
  *   "plugins": [{ "plugin": "tesser/plugins/webhooks", "options": { "hooks": [{
  *     "name": "billing", "url": "https://billing.example.com/events", "secret": { "env": "BILLING_SECRET" },
@@ -11,14 +11,14 @@ import { OPTIONS, problemsOf } from './options.ts'
  *   }] } }]
  *
  *   GET    /$webhooks            →  { "hooks": [{ name, receiver, delivered, failedAttempts, givenUp, pending, lagRecords, … }] }
- *   GET    /$webhooks/{hook}     →  the same of one, with `letters`, the events that were given up
+ *   GET    /$webhooks/{hook}     →  the same for one hook, with `letters`, the events that were given up
  *   GET    /$webhooks/{hook}/{id} → { id, type, key, time, givenUp, attempts, reason, event }
  *   POST   /$webhooks/{hook}/{id} → sends it once more: { "result": true }, or { "result": false, "reason" }
  *   DELETE /$webhooks/{hook}/{id} → removes it
  *
- * Events come from the log of commits, so that it makes no difference who wrote, and none is lost when the server is ended. For
- * administrators, as `$info`. The implementation is loaded when there is a hook. plugins/docs/pages/guide/webhooks.md has the options and what
- * receivers have to know. Source: Standard Webhooks, 1.0.
+ * Events come from the log of commits, so they include the writes of all clients, and none is lost when the server ends. For
+ * administrators, like `$info`. The implementation is loaded when there is a hook. Options, and notes for receivers:
+ * plugins/docs/pages/guide/webhooks.md. Source: Standard Webhooks, 1.0.
  */
 export default definePlugin({
   name: 'webhooks',

@@ -88,7 +88,7 @@ export const OPTIONS = Type.Object({
 export type WebhookOptions = Static<typeof OPTIONS>
 export type HookOptions = Static<typeof HOOK>
 
-/** Problems that the schema does not know; none of them shows a secret or an address. */
+/** Problems that the schema cannot find; none of them shows a secret or an address. */
 export function problemsOf({ hooks }: WebhookOptions, { commits }: Pick<PluginEngine, 'commits'>): string[] {
   const problems = hooks.length > 0 && !commits.isLogged ? [NO_LOG] : []
   const names = new Set<string>()

@@ -1,8 +1,8 @@
 import type { HookOptions } from './options.ts'
 
 /**
- * Time to the next attempt, in milliseconds: twice as long each time up to a maximum, and between half of it and all of it, so that
- * events that failed together do not come back together.
+ * Time to the next attempt, in milliseconds: doubled each time up to a maximum, and randomly reduced by up to half, so that events that
+ * failed together are not sent again together.
  * @param attempts number of attempts that have failed @param random at least 0, less than 1
  */
 export function retryDelay(

@@ -8,11 +8,11 @@ import type { HookOptions } from './options.ts'
 /** Answer of a receiver, or the reason why there is none. */
 export type Outcome =
   | { readonly kind: 'delivered' }
-  /** 410: the receiver does not want it. */
+  /** 410: the receiver does not want further events. */
   | { readonly kind: 'gone'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number }
 
-/** Bytes of an answer that are read, so that its connection can be used again. */
+/** Number of bytes of an answer that are read, so that its connection can be reused. */
 const ANSWER_BYTES = 4_096
 const IDLE_MS = 15_000
 const MAX_RETRY_AFTER_SECONDS = 86_400
@@ -39,7 +39,7 @@ export class Sender {
     this.lookup = hook.allowPrivate ? (resolve as LookupFunction | undefined) : checkedLookup(resolve)
   }
 
-  /** @param signal ends the attempt; its reason is that of the failure */
+  /** @param signal ends the attempt; its reason becomes the reason of the failure */
   async send(id: string, body: string, signal: AbortSignal): Promise<Outcome> {
     const host = hostOf(this.url)
     const problem = isIP(host) !== 0 && !this.hook.allowPrivate ? forbidden(host) : undefined
@@ -98,7 +98,7 @@ function outcomeOf({ statusCode: status = 0, headers }: http.IncomingMessage, no
   return { kind: 'failed', reason: `answered ${status}`, retryAfterMs }
 }
 
-/** Seconds of a `Retry-After`, which is a number of them or a date; 0 without one. */
+/** Seconds of a `Retry-After`, which is a number of seconds or a date; 0 without the header. */
 function secondsOf(header: string | undefined, now: number): number {
   const seconds = Number(header)
   if (header === undefined || seconds <= 0) return 0
@@ -108,6 +108,6 @@ function secondsOf(header: string | undefined, now: number): number {
 
 const failureOf = (reason: string): Outcome => ({ kind: 'failed', reason, retryAfterMs: 0 })
 
-/** An error of a connection to several addresses has its messages inside. */
+/** Message of an error. An error of a connection to several addresses contains their messages. */
 const messageOf = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map(each => (each as Error).message).join('; ') : error.message

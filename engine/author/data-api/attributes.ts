@@ -46,7 +46,7 @@ export function defineAttributes(prototype: EntityBase, binding: Binding): void 
   }
 }
 
-/** Accessor of that name in the plugin class. */
+/** Accessor with this name in the plugin class. */
 function accessorIn(prototype: object, name: string): PropertyDescriptor | undefined {
   for (let owner: object | null = prototype; owner; owner = Object.getPrototypeOf(owner) as object | null) {
     const property = Object.getOwnPropertyDescriptor(owner, name)
@@ -55,7 +55,7 @@ function accessorIn(prototype: object, name: string): PropertyDescriptor | undef
   return undefined
 }
 
-/** Accessor of a plugin class, run under its names. */
+/** Accessor of a plugin class that runs with its place for errors and log lines. */
 const accessorAt = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDescriptor => ({
   get(this: EntityBase) {
     return runAs(place, () => get!.call(this) as unknown)

@@ -13,8 +13,8 @@ import { NewRows } from './new-rows.ts'
 import { LanguageErrors } from './language-errors.ts'
 
 /**
- * Derives classes that know their dataclass and have its attributes from plugin classes, or from our own. A plugin class itself is
- * not changed: it may serve another store too.
+ * Derives classes that know their dataclass and have its attributes, from plugin classes or from the base classes. A plugin class itself is
+ * not changed, because it may serve another store too.
  * @throws {LanguageErrors.WRONG_BASE} {@link LanguageErrors.TWO_CLASSES}
  */
 export function bindClasses(

@@ -23,11 +23,11 @@ import type { Language } from './language.ts'
 
 export interface CallOptions {
   /**
-   * Its time: queries end at `deadlineAt`, in milliseconds since 1970, with a message that names `deadlineMs`. Code that computes is
-   * stopped from outside.
+   * Time limit of the call: queries end at `deadlineAt`, in milliseconds since 1970, with a message that names `deadlineMs`. Code that
+   * computes is stopped from outside.
    */
   readonly time?: { readonly deadlineAt: number; readonly deadlineMs: number }
-  /** Made by the outermost one unless given. */
+  /** State of the call; created by the outermost call unless given. */
   readonly state?: CallState
   /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
   readonly canWrite?: boolean
@@ -97,7 +97,7 @@ export class CallScope {
     return scope?.language === this.language ? scope.options : undefined
   }
 
-  /** Different for different rights and users of the session. */
+  /** Key that differs for different rights and users of the session. */
   get rightsKey(): string {
     return this.options?.session?.rightsKey ?? ''
   }
@@ -137,8 +137,8 @@ export class CallScope {
 
   /**
    * Reads names and texts of plugin code in the view of the running code.
-   * @throws {UsageError} they cannot be used; alike for a name that does not exist and one that is hidden from the caller, who may have
-   * sent it. Its cause, for the log, tells them apart.
+   * @throws {UsageError} they cannot be used. The error is the same for a name that does not exist and one that is hidden from the caller,
+   * who may have sent it. Its cause, for the log, tells them apart.
    */
   reading<T>(read: (view: View) => T): T {
     try {
@@ -180,7 +180,7 @@ export class CallScope {
     return this.hasCallerRights ? this.run({ access: undefined }, work) : work()
   }
 
-  /** Runs events: with the rights of the code itself, and whatever restrict events hide from the caller. */
+  /** Runs events with the rights of the code itself. They see entities that restrict events hide from the caller. */
   asEvent<T>(work: () => T): T {
     return this.hasCallerRights ? this.run({ access: undefined, seesAll: true }, work) : this.seeingAll(work)
   }
@@ -245,7 +245,7 @@ export class CallScope {
   }
 }
 
-/** A text that could not be used, in contrast to work that took too long. */
+/** True for the error of a text that cannot be used, as opposed to work that took too long. */
 const isRefusal = (error: unknown): error is ProtocolError => error instanceof ProtocolError && error.httpStatus < 500
 
 const NEVER_ABORTED = new AbortController().signal

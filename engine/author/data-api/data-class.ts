@@ -64,7 +64,7 @@ export class DataClassBase {
     return { name, primaryKey: key.name, tableNumber, exposed: scope === 'public' }
   }
 
-  /** @returns undefined: they are in a database */
+  /** @returns undefined if the entities are in a database */
   #all(): Rows | undefined {
     const { language, dataClass } = this[BINDING]
     language.scope.demandRead(dataClass)

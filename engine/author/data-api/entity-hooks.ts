@@ -22,17 +22,17 @@ export interface EntityHooks {
   runsBeforeSave?(dataClass: DataClass): boolean
   /** True if the events before saves of this number of entities of a dataclass have needed a transaction. */
   needsTransaction?(dataClass: DataClass, entities: number): boolean
-  /** @param always false: only saves of several entities need one, whose events read entities of their own dataclass */
+  /** @param always false if only saves of several entities need a transaction, because their events read entities of the same dataclass */
   noteTransaction?(dataClass: DataClass, always: boolean): void
   /** @returns the reason why it must not be saved */
   beforeSave?(entity: EntityBase): SaveFailure | undefined
-  /** Jobs that its events have enqueued in {@link beforeSave}. */
+  /** Jobs that the events of the entity have enqueued in {@link beforeSave}. */
   jobsOf?(entity: EntityBase): readonly NewJob[] | undefined
   /** @param failure undefined: it has been saved */
   afterSave?(entity: EntityBase, failure: SaveFailure | undefined): void
   /** Called when a save ends without {@link afterSave}: code threw, or the writer could not be reached. */
   interrupted?(entity: EntityBase): void
-  /** Does the work of `send` with the events around it. */
+  /** Calls `send`, with the events before and after it. */
   drop?(
     request: Omit<DeleteRequest, 'kind'>,
     language: Language,

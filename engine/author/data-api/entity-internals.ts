@@ -8,7 +8,7 @@ import type { NumberReader } from './reading.ts'
 interface EntityInternals {
   /** Undefined: never saved, or dropped. */
   rowId(entity: EntityBase): number | undefined
-  /** Its row as it was loaded, read now if it has not been. A new entity has one only with its defaults, without a key. */
+  /** Row of the entity as it was loaded; loads it if necessary. A new entity has a row only for its defaults, without a key. */
   row(entity: EntityBase): RowView | undefined
   /** A number or a bool. Read from its column when many entities of one selection are asked for it, otherwise from the row. */
   number(entity: EntityBase, reader: NumberReader): unknown
@@ -29,19 +29,19 @@ interface EntityInternals {
   toSave(entity: EntityBase): { element: object; expectedStamp: number; values: Record<string, unknown> }
   /** Gives a new entity automatic values, which are not changes. */
   fill(entity: EntityBase, row: RowView): void
-  /** Gives a new entity the values that the writer would fill in, until they are taken back. */
+  /** Gives a new entity the values that the writer would fill in; with undefined, only its defaults again. */
   show(entity: EntityBase, bytes: Uint8Array | undefined): void
-  /** After a save. */
+  /** Updates the entity after a save. */
   afterSave(entity: EntityBase, rowId: number, bytes: Uint8Array): void
   /** Takes over the row of another object of the same entity, unless it has unsaved values. */
   follow(entity: EntityBase, other: EntityBase): void
-  /** @returns a function that brings back the values that it has now */
+  /** @returns a function that restores the current values of the entity */
   keep(entity: EntityBase): () => void
 }
 
 export let internals!: EntityInternals
 
-/** Called once by the class of entities, which alone sees their private members. */
+/** Called once by the class of entities, the only one that can access their private members. */
 export function shareInternals(implementation: EntityInternals): void {
   internals = implementation
 }

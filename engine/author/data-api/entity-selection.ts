@@ -45,7 +45,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   declare readonly [BINDING]: Binding
   #rows: Rows | undefined
   #pending: PendingRows | undefined
-  /** Version of the language for which they were pending. */
+  /** Version of the language for which the rows were pending. */
   #version = -1
   /** Rows from {@link add} that are not yet part of the rows. */
   #added: number[] = []
@@ -77,7 +77,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return selection.#of(rows.narrow(existingRows(rows.set, language.snapshots.current.table(dataClass))))
   }
 
-  /** Condition for its entities, if they are in a database. */
+  /** Condition for the entities of a selection, if they are in a database. */
   static conditionOf(selection: SelectionBase): RemoteCondition {
     const { language, dataClass } = selection[BINDING]
     const question = selection.#asked()
@@ -86,7 +86,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return finderOf(dataClass, context).question!(selection.#find(), ALL, dataClass, context).among!
   }
 
-  /** Its rows, for results and entity sets. */
+  /** Rows of a selection, for results and entity sets. */
   static rowsOf(selection: SelectionBase): Rows {
     return selection.#find()
   }
@@ -368,7 +368,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return finderOf(dataClass, context).inOrder(rowIds, dataClass, context)
   }
 
-  /** The question to a database that it is, if it has not been asked. */
+  /** The database query behind the selection, if it has not been run. */
   #asked(): RemoteQuery | undefined {
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending ?? {}
@@ -377,7 +377,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return finderOf(dataClass, context).question?.(from, query, dataClass, context)
   }
 
-  /** Its entities, for an aggregate. */
+  /** Entities of the selection, for an aggregate. */
   #selected(): Selected {
     const { language, dataClass } = this[BINDING]
     const question = this.#asked()
@@ -412,7 +412,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return name === 'average' && typeof value === 'bigint' ? Number(value) : value
   }
 
-  /** Value of the JSON of an aggregate. */
+  /** Converts the JSON of an aggregate to its value. */
   #valueFrom(json: string, measure: Measure): unknown {
     if (json === 'null') return null
     const scalar = ownScalar(measure)

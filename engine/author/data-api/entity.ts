@@ -28,17 +28,17 @@ interface Made {
 
 /** State of an entity besides its row. */
 interface More {
-  /** Assigned and not saved. */
+  /** Values that are assigned and not saved. */
   readonly changes: Map<StorageAttribute, Value>
   /** Objects that were read; their contents may have been changed. */
   readonly objects: Map<StorageAttribute, unknown>
   readonly relatedEntities: Map<RelatedEntityAttribute, EntityBase | null>
-  /** Something was read from a state older than its row. */
+  /** True if something was read from a state older than the row. */
   isStale: boolean
   isDropped: boolean
 }
 
-/** Number of attempts of `update` while others save the entity too. */
+/** Number of attempts of `update` while others also save the entity. */
 const UPDATE_ATTEMPTS = 5
 /** Status of a save whose entity has changed since it was loaded. */
 const STALE = 2
@@ -48,7 +48,7 @@ export class EntityBase {
   #rowId: number | undefined
   #row: RowView | undefined
   #reading: Reading | undefined
-  /** Something was read from a column: the row has to be of the same state when it is loaded. */
+  /** True if something was read from a column: when the row is loaded, it has to be of the same state. */
   #isPeeked = false
   /** State that few entities have. */
   #more: More | undefined
@@ -362,7 +362,7 @@ export class EntityBase {
     return this.#row
   }
 
-  /** Stamp to send as seen: one that fails if a value was read from an older state. */
+  /** Expected stamp to send. If a value was read from an older state, it is a stamp with which the save fails. */
   #sentStamp(row: RowView): number {
     return this.#more?.isStale ? row.stamp - 1 : row.stamp
   }
@@ -418,7 +418,7 @@ export class EntityBase {
   }
 }
 
-/** Refuses a function of `update` that assigns later: its values would not be in the save. */
+/** Rejects an asynchronous function of `update`: values that it assigns later would not be saved. */
 function refusePromise(result: unknown): void {
   if (!isThenable(result)) return
   result.then(undefined, () => {})

@@ -20,20 +20,20 @@ export class NeedsTransaction extends Error {
 }
 
 /**
- * How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. That holds up
- * all other writes for as long as the code takes, and more runs without it would refuse clients under load.
+ * Maximum number of times that events run concurrently with those of other saves. If what they have read has changed each time, they run in
+ * a transaction. It holds up all other writes for as long as the code takes, but more runs without it would refuse clients under load.
  */
 export const SHARED_RUNS = 2
 /**
- * How often events of entities of a database run at most: after {@link SHARED_RUNS}, other writes of this server wait. Those of other
- * servers may still collide.
+ * Maximum number of times that events of entities of a database run. After {@link SHARED_RUNS}, other writes of this server wait; writes of
+ * other servers may still collide.
  */
 export const DATABASE_RUNS = 5
 
 /** Maximum number of entities whose events save or drop one another. Each may need a nested transaction. */
 const LONGEST_CHAIN = 6
 
-/** A related entity, or null, and the version of the language for which it is as the store has it. */
+/** A related entity, or null, and the version of the language for which it matches the store. */
 interface Related {
   readonly entity: EntityBase | null
   version: number
@@ -41,14 +41,14 @@ interface Related {
 
 /** One run of the events before saves or a deletion, from the first event to the last. */
 export class EventRun {
-  /** Their reads. Undefined before the first one, and in a transaction, where no other client writes. */
+  /** Reads of the events. Undefined before the first one, and in a transaction, where no other client writes. */
   recorded: RecordedSnapshot | undefined
-  /** Reads of events of a database, which are its own: what has been read before them may be old. */
+  /** Separate snapshot for events of a database: rows that were read before them may be outdated. */
   ownSnapshot: Snapshot | undefined
   needsTransaction = false
   /** Time of automatic values of its entities, once one has been asked for. */
   moment: number | undefined
-  /** Begin of their writes in the transaction. Undefined: they have written nothing. */
+  /** Start of the writes of the events in the transaction; undefined if they have written nothing. */
   mark: number | undefined
   /** Work to do when the transaction has been committed. */
   readonly later: (() => void)[] = []
@@ -72,8 +72,8 @@ export class EventRun {
   ) {}
 
   /**
-   * The chain of saves and deletions that leads to an entity, if it is in it already or the chain is too long.
-   * @returns undefined: it may be saved or dropped
+   * The chain of saves and deletions that leads to an entity, if the entity is already in it or the chain is too long.
+   * @returns undefined if the entity may be saved or dropped
    */
   chainTo(entity: EntityBase): string | undefined {
     const chain: EntityBase[] = []
@@ -84,7 +84,7 @@ export class EventRun {
 
   /**
    * To be called when the events before the save of an entity have run.
-   * @returns true if they have read others whose events ran before, and which are not saved yet
+   * @returns true if they have read entities whose events ran earlier and which are not saved yet
    */
   hasReadEarlier(entity: EntityBase): boolean {
     const { dataClass } = entity[BINDING]
@@ -98,7 +98,7 @@ export class EventRun {
   }
 
   /**
-   * A related entity, as it is now, also when the events have changed it by other objects; with its unsaved values, if it has some.
+   * Current state of a related entity, even if the events have changed it through other objects; with its unsaved values, if it has any.
    * @param before the object that the entity had before, which may have been read long ago
    */
   relatedOf(
@@ -130,13 +130,13 @@ export class EventRun {
     this.savedEntities.add(entity)
   }
 
-  /** Objects that entities had before, and those that the events have read in their place and saved. */
+  /** Pairs of the object that an entity had before and the object that the events have read in its place and saved. */
   get savedReplacements(): readonly (readonly [before: EntityBase, saved: EntityBase])[] {
     return this.replacements.filter(([, replacement]) => this.savedEntities.has(replacement))
   }
 }
 
-/** True if an entity has unsaved values, or is as the store has it. */
+/** True if an entity has unsaved values or matches the store. */
 function isCurrent(entity: EntityBase | null): boolean {
   const rowId = entity ? internals.rowId(entity) : undefined
   if (!entity || rowId === undefined) return false

@@ -4,7 +4,7 @@ type Generated = Generator<unknown> | AsyncGenerator<unknown>
 
 const governed = new WeakSet<object>()
 
-/** A generator whose code runs within `govern`, each time it goes on. */
+/** A generator whose code runs within `govern` each time it resumes. */
 export function governedGenerator(generator: Generated, govern: <T>(work: () => T) => T): Generated {
   const step =
     (name: 'next' | 'return' | 'throw') =>

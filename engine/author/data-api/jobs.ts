@@ -12,7 +12,7 @@ import { BINDING, isEntity, isSelection } from './binding.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 
-/** A job as the code sees it that runs for it. */
+/** A job, as seen by the code that it runs. */
 export interface JobInfo {
   readonly id: string
   readonly attempt: number
@@ -22,12 +22,12 @@ export interface JobInfo {
 }
 
 const MAX_ARGUMENTS = 100
-/** Length from which arguments can be nested too deeply, or too many. */
+/** Length from which arguments, as JSON, can be nested too deeply or be too many. */
 const MIN_ODD = 200
 /** Maximum length of the progress of a job, as JSON. */
 const MAX_PROGRESS = 1024
 
-/** Names of all jobs by their functions: as the classes of plugins have them, and as the objects of the data API do. */
+/** Names of all jobs by their functions, both as members of plugin classes and as members of the objects of the data API. */
 export function jobNames(language: Language, classes: readonly AuthorClass[]): ReadonlyMap<unknown, string> {
   const names = new Map<unknown, string>()
   for (const each of classes) {
@@ -45,7 +45,7 @@ export function jobNames(language: Language, classes: readonly AuthorClass[]): R
 
 /**
  * A job that is to be enqueued.
- * @param name of the job; undefined for a function that is none
+ * @param name of the job; undefined for a function that is not a job
  * @param saving the entity whose events run, which may have no key yet
  */
 export function newJob(
@@ -104,7 +104,7 @@ function argumentsOf(name: string, args: readonly unknown[], reference: (entity:
   throw LanguageErrors.BAD_JOB(name, `${limit}. Save the data, and pass a key`)
 }
 
-/** The text, if a call can read it. Few are large or odd enough to be looked at. */
+/** Returns the text if a call can read it. Few texts are long or odd enough to be parsed for this check. */
 function readable(name: string, text: string): string {
   if (text.includes('"__proto__":')) throw LanguageErrors.BAD_JOB(name, 'an object has the key "__proto__"')
   if (text.length < MIN_ODD) return text

@@ -27,7 +27,7 @@ export interface LanguageOptions {
   readonly writer?: WriterLink
   /** Set for a model with remote dataclasses. */
   readonly remote?: RemoteLink | undefined
-  /** True if databases know the users of requests. */
+  /** True if databases receive the names of the users of requests. */
   readonly needsUser?: boolean
   /** Maximum time for which a transaction may hold up other writes; 2,000 by default. */
   readonly transactionTimeoutMs?: number
@@ -40,9 +40,9 @@ export interface LanguageOptions {
 }
 
 /**
- * The data API of plugin code in one thread. Everything is synchronous. A call reads from one snapshot, which is opened with the
- * first read and moves on only with the writes of the call itself. Code that waits has none meanwhile: each stretch between two
- * awaits has its own.
+ * The data API of plugin code in one thread. Everything is synchronous. A call reads from one snapshot, which is opened with the first read
+ * and moves on only with the writes of the call itself. Code that waits holds no snapshot: each stretch between two awaits has a separate
+ * one.
  */
 export class Language {
   readonly catalog: Catalog

@@ -2,9 +2,9 @@ import type { CallSession } from '../declare/author-types.ts'
 import { LanguageErrors } from './language-errors.ts'
 
 /**
- * `Session` of code that does not run for a request: empty and like that of a guest, so that code that asks for a user or a
- * privilege finds none. Operations that need a session throw. It does not have all rights, as on a server of 4D: routes of plugins call such code
- * for their clients.
+ * `Session` of code that does not run for a request: empty and like that of a guest, so that code that asks for a user or a privilege finds
+ * none. Operations that need a session throw. Unlike on a server of 4D, it does not have all rights, because routes of plugins call such
+ * code for their clients.
  */
 export class NoSession implements CallSession {
   readonly id = ''

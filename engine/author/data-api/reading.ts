@@ -35,7 +35,7 @@ export class Reading {
     this.globalStamp = language.snapshots.current.globalStamp
   }
 
-  /** @returns undefined: read the row */
+  /** @returns undefined if the row should be read instead */
   cursor({ attribute, slot }: NumberReader): ColumnCursor | undefined {
     const { language, dataClass } = this.binding
     // A column belongs to one snapshot.

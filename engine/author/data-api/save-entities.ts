@@ -60,9 +60,9 @@ function saveWithEvents(
 }
 
 /**
- * Runs events beside other saves.
- * @returns outcomes, without those of entities whose events have read what has changed since; undefined: nothing has been saved, as the
- * events need a transaction
+ * Runs events concurrently with other saves.
+ * @returns outcomes, except for entities whose events have read something that has changed since; undefined if nothing has been saved
+ * because the events need a transaction
  */
 function saveShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
   const { dataClass } = entities[0]![BINDING]
@@ -123,7 +123,7 @@ function beforeSave(entity: EntityBase, run: EventRun, language: Language): Outc
   }
 }
 
-/** Brings back the values that entities had before their events ran. */
+/** Restores the values that entities had before their events ran. */
 function undo(entities: readonly EntityBase[], restore: readonly (() => void)[], { options }: Language): void {
   for (const [i, entity] of entities.entries()) {
     restore[i]!()
@@ -132,8 +132,8 @@ function undo(entities: readonly EntityBase[], restore: readonly (() => void)[],
 }
 
 /**
- * Runs the events of an entity in a transaction of its own, or in the one that is open, where no other client writes.
- * @param runs number of runs before
+ * Runs the events of an entity in a new transaction, or in the one that is open, where no other client writes.
+ * @param runs number of earlier runs
  */
 function saveAlone(entity: EntityBase, language: Language, runs: number): Outcome {
   const { dataClass } = entity[BINDING]
@@ -171,8 +171,8 @@ const isChanged = (entity: EntityBase): boolean => entity.isNew() || entity.touc
 const withAssigned = (entity: EntityBase): Saving => ({ entity, assigned: entity.touchedAttributes() })
 
 /**
- * @param run of their events, beside other saves
- * @returns outcomes, without those of entities that are {@link SavedEntity.isOutdated}
+ * @param run run of the events of the entities, concurrent with other saves
+ * @returns outcomes, except for entities that are {@link SavedEntity.isOutdated}
  */
 function send(
   entities: readonly Saving[],

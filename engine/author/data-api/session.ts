@@ -7,7 +7,7 @@ import { LanguageErrors } from './language-errors.ts'
 
 /** Lookups that a thread needs for sessions. */
 export interface SessionContext {
-  /** True if such a one-time token may exist; redeeming it decides. */
+  /** True if a one-time token with this hash may exist; redeeming it decides. */
   hasToken(hash: string): boolean
   /** Number of entity sets that a session has now. */
   countSets(session: string): number

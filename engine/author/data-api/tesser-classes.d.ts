@@ -1,6 +1,4 @@
-/**
- * Types of `tesser/classes` for the compiler of a plugin: `classes.ts` without the engine behind it. A test compares them.
- */
+/** Types of `tesser/classes` for the compiler of a plugin: `classes.ts` without the engine. A test compares the two files. */
 import type {
   BaseDataClass,
   BaseDataStore,

@@ -11,7 +11,7 @@ export interface ObjectOptions {
   readonly withStamp?: boolean
 }
 
-/** Attributes to show; under a relation, those of the related entity, or `undefined` for its key alone. */
+/** Attributes to show; under a relation, the attributes of the related entity, or `undefined` for only its key. */
 type Tree = Map<string, Tree | undefined>
 
 /** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */

@@ -23,7 +23,7 @@ import type { Language } from './language.ts'
 
 /** Jobs that the events of an entity have enqueued. */
 interface CollectedJobs {
-  /** The one that is saved, which may have no key yet. */
+  /** The entity that is saved, which may have no key yet. */
   readonly entity?: object
   readonly jobs: NewJob[]
 }
@@ -34,9 +34,9 @@ export class Writes {
   overlay: Overlay | undefined
   /** Time of automatic values in the open transaction. */
   private begunAt = 0
-  /** Jobs of the entity whose events run; undefined: none do. */
+  /** Jobs of the entity whose events run; undefined if no events run. */
   private collected: CollectedJobs | undefined
-  /** The run of the events before a save or a deletion; undefined: none run. */
+  /** The run of the events before a save or a deletion; undefined if no events run. */
   eventRun: EventRun | undefined
   private readonly storeChanges: Changes
   readonly databaseChanges: DatabaseChanges
@@ -107,7 +107,10 @@ export class Writes {
     this.writeToStore(writer => writer.write(request))
   }
 
-  /** Enqueues a job with the transaction, or with the save or deletion whose event runs. @returns the id of the job, or of the one with its key */
+  /**
+   * Enqueues a job with the transaction, or with the save or deletion whose event runs. @returns the id of the job, or of the existing job
+   * with the same key
+   */
   enqueue(job: NewJob): string {
     const writer = this.writer()
     if (this.collected) {
@@ -156,7 +159,7 @@ export class Writes {
     if (outer) for (const each of later) outer.later.push(each)
   }
 
-  /** Does work when what the running events write has been committed: now, if none run. */
+  /** Runs `work` when the writes of the running events have been committed: immediately, if no events run. */
   afterCommit(work: () => void): void {
     if (this.eventRun) this.eventRun.later.push(work)
     else work()

@@ -29,7 +29,7 @@ type Total<N extends string, A, Otherwise> = A extends keyof (Attributes<N> & Ca
 /** `Otherwise` when the type of the values is unknown. */
 type TotalOf<Value, Otherwise> = unknown extends Value ? Otherwise : Value extends string ? string : Otherwise
 
-/** A value of an attribute, without null; unknown behind a path, and for what is not a scalar. */
+/** A value of an attribute, without null; unknown for a path and for an attribute that is not a scalar. */
 type ValueOf<N extends string, A> = A extends keyof (Attributes<N> & Calculated<N>)
   ? Scalar<NonNullable<(Attributes<N> & Calculated<N>)[A]>>
   : unknown
@@ -38,7 +38,7 @@ type Scalar<Value> = Value extends object ? (Value extends Date ? Value : unknow
 export type EntityOf<N extends string> = ClassNamed<`${N}Entity`, BaseEntity<N> & Attributes<N> & Calculated<N>>
 export type SelectionOf<N extends string> = ClassNamed<`${N}Selection`, BaseSelection<N>>
 export type DataClassOf<N extends string> = ClassNamed<N, BaseDataClass<N>>
-/** With the class of the datastore, if a plugin declares it as `DataStore`. */
+/** Type of `ds`, with the class of the datastore, if a plugin declares it as `DataStore`. */
 export type DataStoreOf = { readonly [N in DataClassName]: DataClassOf<N> } & ClassNamed<'DataStore', BaseDataStore>
 
 /** Bytes of an image or a blob. */
@@ -50,7 +50,7 @@ export interface Binary {
 /** Outcome of a `save` or a `drop`. Source: protocol notes, 5.10. */
 export interface Status {
   readonly success: boolean
-  /** Only when it failed. */
+  /** Set only if the operation failed. */
   readonly status?: number
   readonly statusText?: string
   /** With status 3: the owner of the lock. */
@@ -78,7 +78,7 @@ export interface QuerySettings {
 export type QueryValue = string | number | bigint | boolean | Date | readonly unknown[] | object
 
 export interface DataClassInfo<N extends string = string> {
-  /** Any string without the file of `tesser types`: the compiler cannot tell dataclasses apart then. */
+  /** Any string if the file of `tesser types` is missing: the compiler then cannot tell dataclasses apart. */
   readonly name: keyof Model extends never ? string : N
   readonly primaryKey: string
   readonly tableNumber: number
@@ -128,12 +128,12 @@ export interface BaseEntity<N extends string> {
   saveOrThrow(options?: OrThrowOptions): void
   /**
    * Assigns and saves changes. If the entity has been saved elsewhere meanwhile, it is loaded again and the changes are repeated, in 5
-   * attempts unless `attempts` says otherwise. Unsaved values from before allow one attempt only.
+   * attempts unless `attempts` says otherwise. If the entity already had unsaved values, only one attempt is made.
    * @param changes values by name, or a function that assigns them and does not wait: `account.update(it => { it.balance += 5 })`
    * @returns the status of the last save: like `save`, it does not throw where a save is refused
    */
   update(changes: NewValues<N> | ((entity: this) => void), options?: { attempts?: number }): Status
-  /** Deletes the entity, unless it has been saved elsewhere since it was loaded. `force`: in any case. */
+  /** Deletes the entity, unless it has been saved elsewhere since it was loaded. `force` deletes it in any case. */
   drop(options?: { force?: boolean }): Status
   /** Like `drop`. @throws a `ProtocolError`, as `saveOrThrow` does */
   dropOrThrow(options?: { force?: boolean } & OrThrowOptions): void
@@ -173,7 +173,7 @@ export interface BaseEntity<N extends string> {
 export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   readonly length: number
   getDataClass(): DataClassOf<N>
-  /** True if it has an order of its own (and may hold an entity twice). */
+  /** True if the selection has a defined order (and may hold an entity twice). */
   isOrdered(): boolean
   query<Text extends string, Values extends QueryValue[]>(
     text: QueryText<N, Text, Values>,
@@ -228,12 +228,13 @@ export interface BaseDataStore {
   transaction<T>(work: () => T extends PromiseLike<unknown> ? never : T): T
 
   /**
-   * Enqueues a call of a function with `@job`, which runs it later, at least once, also if the server restarts. In a transaction, and
-   * in the events `validateSave`, `saving`, `validateDrop` and `dropping`, it is enqueued with what is written, or not at all.
+   * Enqueues a call of a function with `@job`, which runs later, at least once, even if the server restarts. In a transaction, and in the
+   * events `validateSave`, `saving`, `validateDrop` and `dropping`, it is enqueued with what is written, or not at all.
    *
    *   ds.enqueue(ds.Ticket.embed, [ticket], { priority: 5 })
    *
-   * In `saving`, a numbered key of a new entity is not known yet: pass the entity, which gets it, and make no `key` of it.
+   * In `saving`, a numbered key of a new entity is not known yet: pass the entity itself, which receives the key, and do not use it in
+   * `key`.
    * @param job a function of `ds`, of a dataclass, or of the prototype of a singleton
    * @param args values as in JSON
    * @returns the id of the job; of the existing one if there is one with the same key, except in the events of saves and drops
@@ -246,9 +247,9 @@ export interface BaseDataStore {
 }
 
 export interface EnqueueOptions {
-  /** Time before which it does not run. */
+  /** Earliest time at which the job runs. */
   readonly at?: Date | string | number
-  /** A function has at most one job with a key, until the job is removed some time after its end; another one is not enqueued. */
+  /** A function has at most one job with a given key, until that job is removed some time after its end. A second one is not enqueued. */
   readonly key?: string | number
   /** From -99 to 99; higher ones run first. 0 by default. */
   readonly priority?: number
@@ -260,7 +261,7 @@ export interface RunningJob {
   /** 1 for the first attempt. */
   readonly attempt: number
   readonly key?: string
-  /** Reports how far it is, for those who watch it: any small value as in JSON. */
+  /** Reports the progress of the job to those who watch it: any small value as in JSON. */
   progress(value: unknown): void
 }
 
@@ -270,7 +271,7 @@ export interface CallRequest {
   readonly traceparent: string
   /** Fires when the client has gone, or at the deadline of the call: `fetch(url, { signal: request.signal })`. */
   readonly signal: AbortSignal
-  /** Undefined in code that no job runs. */
+  /** The job that runs the code; undefined if no job does. */
   readonly job: RunningJob | undefined
 }
 

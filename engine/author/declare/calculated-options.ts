@@ -3,7 +3,7 @@ import type { CalculatedType } from '../../catalog/value-type.ts'
 /** How a calculated attribute is typed, stored and read. */
 export interface CalculatedOptions {
   readonly type: CalculatedType
-  /** Computed when the entity is saved, and stored with it. Only for values that depend on its own entity alone. */
+  /** Computed when the entity is saved, and stored with it. Only for values that depend on nothing but the entity. */
   readonly stored?: boolean
   /** Only with `stored`. */
   readonly indexed?: boolean
@@ -16,8 +16,8 @@ export interface CalculatedOptions {
   /** Change it when the code computes something different: stored values are computed again. */
   readonly version?: number | string
   /**
-   * True: its code reads entities that restrict events hide from the caller, so that its value is the same for every caller. By default
-   * it sees what the caller sees.
+   * True if the code reads entities that restrict events hide from the caller, so that the value is the same for every caller. By default,
+   * the code sees what the caller sees.
    */
   readonly unrestricted?: boolean
   /** False: only plugin code sees it. */

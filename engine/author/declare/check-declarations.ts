@@ -8,7 +8,7 @@ import { decoratorOf, type Member } from './members.ts'
 import type { Origin } from './module-declarations.ts'
 import { suggestion } from '../../base/suggestion.ts'
 
-/** Declarations of plugins that would never have an effect: all that were found. */
+/** Error that lists all declarations of plugins that would never have an effect. */
 export class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
   constructor(
@@ -72,7 +72,7 @@ function memberProblems(member: Member, descriptor: ClassDescriptor, catalog: Ca
   }
 }
 
-/** Events whose code runs when all is decided. */
+/** Events whose code runs after the outcome is decided. */
 const EVENTS_AFTERWARDS: ReadonlySet<EventKind> = new Set(['afterSave', 'afterDrop'])
 
 const mayWait = (member: Member): boolean =>

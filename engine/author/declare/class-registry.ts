@@ -13,7 +13,7 @@ export type CallTarget =
 
 /** A function of a plugin class. */
 export interface ClassFunction extends FunctionSignature {
-  /** Clients can call it; others are called by their own plugin. */
+  /** True if clients can call the function; other functions are called by their own plugin. */
   readonly exposed: boolean
   readonly name: string
   /** Class and name, for messages: `Employee.raise`. */
@@ -23,11 +23,11 @@ export interface ClassFunction extends FunctionSignature {
   readonly owner: string
   readonly allowedOnHTTPGET: boolean
   readonly deadlineSeconds: number | undefined
-  /** It may wait for something outside. */
+  /** True if the function may wait for something external. */
   readonly isAsync: boolean
   /** A generator: its values are sent as a stream. */
   readonly isStream: boolean
-  /** For log lines. */
+  /** Place of the function, for log lines. */
   readonly place: CodePlace
 }
 
@@ -53,10 +53,12 @@ type MayCall = (classFunction: ClassFunction) => boolean
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
 
-/** The functions of all classes: the exposed ones by their targets, those of a plugin for itself by name. Source: protocol notes, 7.1. */
+/**
+ * The functions of all classes: exposed functions by their targets, functions for the plugin itself by name. Source: protocol notes, 7.1.
+ */
 export class ClassRegistry {
   readonly dataStore: Functions
-  /** By class name; only singletons with an exposed function. */
+  /** Functions of singletons, by class name; only singletons with an exposed function. */
   readonly singletons: ReadonlyMap<string, Functions>
   /** Functions that are jobs, by the names of the jobs. */
   readonly jobs: ReadonlyMap<string, JobFunction>

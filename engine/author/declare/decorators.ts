@@ -119,8 +119,8 @@ export const job = function decorator(first: unknown, context?: MemberContext) {
 } as JobDecorator
 
 /**
- * Times at which a function with `@job` runs without arguments: a pattern as in cron, `*\/5 * * * *`, perhaps with seconds in front. A
- * time at which the server did not run is made up for once.
+ * Times at which a function with `@job` runs without arguments: a pattern as in cron, `*\/5 * * * *`, optionally with leading seconds.
+ * Times that were missed while the server did not run are made up for by one run.
  */
 export const schedule = (pattern: string, options: ScheduleOptions = {}): MethodDecorator =>
   noting(name => ({ ...checkOptions(options, SCHEDULE_OPTIONS), kind: 'schedule', name, pattern }))
@@ -167,7 +167,7 @@ type RestrictDecorator = <This extends AnyDataClass>(
 interface EventDecorators {
   /** One signature for all kinds: with one for each, the compiler would explain a wrong name with the last signature. */
   <const K extends EventKind>(kind: K): [K] extends ['restrict'] ? RestrictDecorator : EntityEventDecorator<K>
-  /** For one attribute: runs only if it has been assigned, or for a drop always. */
+  /** Code for one attribute: runs only if the attribute has been assigned, or always for a drop. */
   <K extends AttributeEventKind, const A extends string>(
     kind: K,
     attribute: A,

@@ -78,7 +78,7 @@ export function describeClass(authorClass: AuthorClass): ClassDescriptor {
   }
 }
 
-/** Kinds of classes whose functions can be jobs: of those there is one object, which needs no address. */
+/** Kinds of classes whose functions can be jobs: each of these classes has a single object, which needs no address. */
 export const JOB_KINDS: readonly ClassKind[] = ['dataStore', 'dataClass', 'singleton']
 
 /** Name of a job in records and addresses: it stays the same when a class of a dataclass is renamed. */
@@ -87,7 +87,7 @@ export const jobName = (
   method: string,
 ): string => `${kind === 'dataStore' ? 'ds' : (dataClass ?? name)}.${method}`
 
-/** Methods of a class that its own plugin can call by name; not those that answer for events, nor generators. */
+/** Methods of a class that its own plugin can call by name, except the code of events and handlers, and generators. */
 export function ownFunctions(authorClass: AuthorClass, plugin: string): OwnFunction[] {
   const subject = subjectOf(authorClass)
   if (subject.kind === 'entity' || subject.kind === 'entitySelection') return []

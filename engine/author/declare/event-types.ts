@@ -42,7 +42,9 @@ export type EventOf<K extends keyof EventDetails> = EventBase<K> & Readonly<Even
 export interface EventError {
   readonly errCode: number
   readonly message: string
-  /** Attribute that the error is about, for forms; by default that of the code. Clients that may not read it do not see its name. */
+  /**
+   * Attribute that the error is about, for forms; by default the attribute of the code. Clients that may not read it do not see its name.
+   */
   readonly attribute?: string
   /** Any JSON value; sent with the error. */
   readonly extraDescription?: unknown
@@ -52,7 +54,7 @@ export interface EventError {
 
 // biome-ignore lint/suspicious/noConfusingVoidType: what a method without `return` gives
 type Nothing = void | null | undefined
-/** Result of code that can stop an operation, or of code that cannot. Only the latter may wait, when all is decided. */
+/** Result of code that can stop an operation, or of code that cannot. Only the latter may wait, because the outcome is already decided. */
 export type EventResult<K> = K extends 'validateSave' | 'saving' | 'validateDrop' | 'dropping'
   ? EventError | Nothing
   : K extends 'afterSave' | 'afterDrop'

@@ -4,7 +4,7 @@ import { suggestion } from '../../base/suggestion.ts'
 export interface JobOptions {
   /** Number of times that it is tried before it counts as failed; 10 by default. */
   readonly attempts?: number
-  /** Pause after the first attempt that failed; each one after it is twice as long, up to an hour. 2 by default. */
+  /** Pause after the first failed attempt; each later pause is twice as long, up to an hour. 2 by default. */
   readonly backoffSeconds?: number
   /** Number of jobs of this function that run at a time; 8 by default. */
   readonly concurrency?: number
@@ -13,7 +13,7 @@ export interface JobOptions {
 }
 
 export interface ScheduleOptions {
-  /** Name of the time zone of the pattern, such as `Europe/Rome`; that of the server by default. */
+  /** Name of the time zone of the pattern, such as `Europe/Rome`; by default the time zone of the server. */
   readonly timeZone?: string
 }
 

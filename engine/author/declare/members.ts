@@ -29,7 +29,7 @@ export type DeclaredMember =
   | ({ readonly kind: 'job'; readonly name: string } & JobOptions)
   /** Times of a job. */
   | ({ readonly kind: 'schedule'; readonly name: string; readonly pattern: string } & ScheduleOptions)
-  /** The method `name` answers for the calculated attribute `attribute`. */
+  /** The method `name` is a handler of the calculated attribute `attribute`. */
   | { readonly kind: 'queryOf' | 'orderByOf'; readonly name: string; readonly attribute: string }
   /** Without `attribute`: an event of the whole entity. */
   | {

@@ -92,7 +92,7 @@ export function noteBase(base: object, metadata: object, name: string, factory: 
   originOfBase.set(base, { plugin: importing.plugin, ...(place !== undefined && { place }) })
 }
 
-/** Origin of a class that extends one of {@link noteBase}. */
+/** Origin of a class that extends a base class recorded by {@link noteBase}. */
 export function originOfClass(authorClass: object): Origin | undefined {
   for (let base: object | null = authorClass; base; base = Object.getPrototypeOf(base) as object | null) {
     const origin = originOfBase.get(base)

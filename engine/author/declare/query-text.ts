@@ -4,19 +4,19 @@
  */
 import type { Attributes, Calculated, Model, Related, RelationName } from './model-types.ts'
 
-/** The text of a query itself, or what is wrong with it. `Values`: those of its placeholders. */
+/** The text of a query itself, or a message about its mistake. `Values`: the values of its placeholders. */
 export type QueryText<N extends string, Text extends string, Values extends readonly unknown[] = unknown[]> =
   Checkable<N, Text> extends true ? Verdict<Text, Words<N, Values, Clean<Text>>> : Text
 
-/** The text of an order itself, or what is wrong with it. */
+/** The text of an order itself, or a message about its mistake. */
 export type OrderText<N extends string, Text extends string> =
   Checkable<N, Text> extends true ? Verdict<Text, Terms<N, Clean<Text>>> : Text
 
-/** A path itself, or what is wrong with it. */
+/** A path itself, or a message about its mistake. */
 export type PathText<N extends string, Text extends string> =
   Checkable<N, Text> extends true ? Verdict<Text, NoMistake<Path<N, Text>>> : Text
 
-/** A literal about a dataclass of the model. */
+/** True for a literal text that is about a dataclass of the model. */
 type Checkable<N extends string, Text extends string> = 0 extends 1 & N
   ? false
   : string extends Text
@@ -28,7 +28,7 @@ type Checkable<N extends string, Text extends string> = 0 extends 1 & N
 /** `Mistake`: a message, or undefined. */
 type Verdict<Text, Mistake> = Mistake extends string ? Mistake : Text
 
-/** The text with one kind of blank, and without what values may contain; never if it is not certain where they end. */
+/** The text with one kind of blank, and without the contents of values; never if it is uncertain where the values end. */
 type Clean<Text extends string> = Text extends `${string}\\${string}` | `${string}{${string}`
   ? never
   : Text extends `${string}"${string}'${string}` | `${string}'${string}"${string}`
@@ -61,7 +61,7 @@ type Replaced<
   Done extends string = '',
 > = Text extends `${infer Before}${Mark}${infer After}` ? Replaced<After, Mark, `${Done}${Before} `> : `${Done}${Text}`
 
-/** Mistake in the conditions that begin here, each with an attribute. */
+/** Mistake in the conditions at the beginning of the text, each of which has an attribute. */
 type Words<N extends string, Values extends readonly unknown[], Text extends string> = [Text] extends [never]
   ? undefined
   : Text extends `${infer Word} ${infer Rest}`
@@ -76,7 +76,7 @@ type Words<N extends string, Values extends readonly unknown[], Text extends str
       ? undefined
       : Condition<N, Values, Text, ''>
 
-/** The terms of the order that begins with this word; undefined if none does. */
+/** The terms of the order that begins with this word; undefined if it does not begin an order. */
 type Order<Word extends string, Rest extends string> =
   Lowercase<Word> extends 'order'
     ? Trim<Rest> extends `${infer By} ${infer Terms}`
@@ -118,7 +118,7 @@ type Operand<Word extends string> = Before<Before<Before<Before<Before<Before<Wo
 type Before<Word extends string, Mark extends string> = Word extends `${infer Start}${Mark}${string}` ? Start : Word
 type After<Word extends string, Start extends string> = Word extends `${Start}${infer Rest}` ? Rest : ''
 
-/** Mistake from the comparator of an attribute on. */
+/** Mistake in a condition after its attribute, beginning with the comparator. */
 type Comparison<
   N extends string,
   Values extends readonly unknown[],

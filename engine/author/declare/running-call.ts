@@ -3,29 +3,29 @@ import { isNativeError } from 'node:util/types'
 import type { CodePlace } from './code-place.ts'
 
 interface CallTimes {
-  /** Time for which its code may run in total. */
+  /** Maximum time for which the code of the call may run in total. */
   readonly deadlineMs: number
-  /** Time until its answer, waiting included. */
+  /** Maximum time until the answer, including waits. */
   readonly waitMs: number
 }
 
-/** A task of a function thread from its begin to its answer. In between its code may wait, and the code of other calls run. */
+/** A task of a function thread from its start to its answer. Meanwhile its code may wait, and the code of other calls may run. */
 export class RunningCall implements CallTimes {
   readonly deadlineMs: number
   readonly waitMs: number
   /** Milliseconds for which its code has run. */
   ranMs = 0
-  /** Begin of the wait for its answer, or for the next part of it, as of `performance.now`. */
+  /** Start of the wait for the answer, or for the next part of it, as of `performance.now`. */
   waitsSince = 0
   /** End of the current stretch of its code, in milliseconds since 1970: queries end then. */
   deadlineAt = 0
-  /** Its answer is known: code that still runs cannot reach data. */
+  /** True if the answer is known: code that still runs cannot access data. */
   hasEnded = false
   /** Number of lines that its code has written to the log. */
   lines = 0
-  /** Promises of asynchronous functions that no code waits for, with the stack trace of their begin. */
+  /** Promises of asynchronous functions that no code waits for, with the stack trace of their start. */
   readonly alone = new Map<Promise<unknown>, { readonly stack?: string }>()
-  /** The next promise is that of its function, for which the server waits. */
+  /** True if the next promise is the one of the called function, for which the server waits. */
   beginsFunction = false
   /** Asynchronous events that its answer waits for. */
   readonly events: {
@@ -55,7 +55,7 @@ export class RunningCall implements CallTimes {
     this.deadlineAt = Date.now() + Math.max(1, this.deadlineMs - this.ranMs)
   }
 
-  /** Fires when nothing waits for the answer any longer. Made on first use: most calls need none. */
+  /** Fires when nothing waits for the answer any longer. Created on first use, because most calls need none. */
   get signal(): AbortSignal {
     if (!this.controller) {
       this.controller = new AbortController()
@@ -64,7 +64,7 @@ export class RunningCall implements CallTimes {
     return this.controller.signal
   }
 
-  /** True if code has thrown the reason of its signal, or an error of Node.js with that cause: it has done as the signal says. */
+  /** True if code has thrown the reason of its signal, or an error of Node.js with that cause: it has obeyed the signal. */
   isReason(exception: unknown): boolean {
     const { reason } = this
     return reason !== undefined && (exception === reason || (isNativeError(exception) && exception.cause === reason))
@@ -76,15 +76,15 @@ export class RunningCall implements CallTimes {
   }
 }
 
-/** Surroundings of plugin code, which last across its awaits. */
+/** Context of plugin code, which is kept across awaits. */
 interface CodeContext {
   /** Undefined for code that runs while modules are loaded. */
   readonly call?: RunningCall
   /** Names of the code. */
   readonly place?: CodePlace
-  /** Scope of the data API, which belongs to it. */
+  /** Scope of the data API, which alone knows its type. */
   readonly data?: unknown
-  /** `is`: the work has failed, and what it still does must have no effect. */
+  /** `is` is true if the work has failed, so that nothing it still does may have an effect. */
   readonly revoked?: { is: boolean }
 }
 

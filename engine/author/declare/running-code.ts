@@ -21,7 +21,7 @@ export function at<E extends object>(place: CodePlace, error: E): E {
   return error
 }
 
-/** Calls `observer` when plugin code begins or ends to run in this thread; for the outermost code only. */
+/** Calls `observer` when plugin code starts or stops running in this thread; for the outermost code only. */
 export function observeCode(observer: (isRunning: boolean) => void): void {
   observe = observer
 }
@@ -36,7 +36,7 @@ export function asCode<T>(work: () => T): T {
   }
 }
 
-/** Runs plugin code under its names. */
+/** Runs plugin code, with its place for errors and log lines. */
 export function runAs<T>(place: CodePlace, work: () => T): T {
   const outer = runningPlace
   runningPlace = place
@@ -50,5 +50,5 @@ export function runAs<T>(place: CodePlace, work: () => T): T {
   }
 }
 
-/** Runs plugin code that may wait: what it does after an await is under its names too. */
+/** Runs plugin code that may wait; its place also applies to what it does after an await. */
 export const startAs = <T>(place: CodePlace, work: () => T): T => inContext({ place }, () => runAs(place, work))

@@ -42,7 +42,7 @@ export const alternativesOf = (schema: JsonSchema): JsonSchema[] => [
   ...((schema.anyOf as JsonSchema[] | undefined) ?? []),
 ]
 
-/** A schema of an author without dataclasses that a caller does not see. */
+/** A schema of an author without the dataclasses that are hidden from a caller. */
 export function visibleSchema(schema: JsonSchema, shows: (dataClass: string) => boolean): JsonSchema {
   const { anyOf } = schema
   if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(each => visibleSchema(each, shows)) }
@@ -50,7 +50,7 @@ export function visibleSchema(schema: JsonSchema, shows: (dataClass: string) => 
   return dataClass === undefined || shows(String(dataClass)) ? schema : { type: 'object', additionalProperties: true }
 }
 
-/** Schema of a parameter that is an entity, as `{"__ENTITY":true,"__DATACLASS":"City","__KEY":1}`, or of such a result. */
+/** Schema of a parameter or result that is an entity, as `{"__ENTITY":true,"__DATACLASS":"City","__KEY":1}`. */
 export const entityOf = <const N extends DataClassName>(name: N, options: SchemaOptions = {}): TUnsafe<EntityOf<N>> =>
   Type.Unsafe<EntityOf<N>>({
     ...options,
@@ -65,7 +65,7 @@ export const entityOf = <const N extends DataClassName>(name: N, options: Schema
     [ENTITY_OF]: name,
   })
 
-/** Schema of a parameter that is a selection, as `{"__DATASET":"{id of an entity set}","__ENTITIES":true}`, or of such a result. */
+/** Schema of a parameter or result that is a selection, as `{"__DATASET":"{id of an entity set}","__ENTITIES":true}`. */
 export const selectionOf = <const N extends DataClassName>(
   name: N,
   options: SchemaOptions = {},
@@ -88,7 +88,7 @@ export type ArgumentsOf<P> = 0 extends 1 & P
       : [first: Static<First>, ...rest: ArgumentsOf<Rest>]
     : []
 
-/** Values that a function may return for a declared result; a generator declares that of each of its values. */
+/** Values that a function may return for a declared result; a generator declares the result of each of its values. */
 export type ResultOf<R> = 0 extends 1 & R ? unknown : R extends TSchema ? MaybeLater<Sendable<Static<R>>> : never
 
 type MaybeLater<T> = T | Promise<T> | Generator<T, unknown, unknown> | AsyncGenerator<T, unknown, unknown>

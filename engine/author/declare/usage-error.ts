@@ -1,13 +1,13 @@
 import type { ProtocolError } from '../../base/errors.ts'
 
 /**
- * A fault of plugin code that has used the data API with a name, a text or a value that cannot be. The log has the message, which may
- * name what a client may not see; the client learns only that the code has failed.
+ * Error of plugin code that has used the data API with an invalid name, text or value. The log has the message, which may name things that
+ * a client may not see; the client learns only that the code has failed.
  */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 
-  /** @param cause what a client would have been told, had the text been the client's */
+  /** @param cause the error that a client would receive if it had sent the text */
   constructor(message: string, cause?: ProtocolError) {
     super(message, cause && { cause })
   }
@@ -15,7 +15,7 @@ export class UsageError extends Error {
 
 /** The faults that no error of the protocol describes. */
 export const UsageErrors = {
-  /** Assigned to an entity, where a typing error would go unnoticed. */
+  /** An unknown attribute that is assigned to an entity: a typing error would otherwise go unnoticed. */
   unknownAttribute: (name: string, dataClass: string, hint: string) =>
     new UsageError(`no attribute "${name}" in ${dataClass}${hint}`),
   notARelation: (name: string, dataClass: string) => new UsageError(`"${name}" is not a relation of ${dataClass}`),

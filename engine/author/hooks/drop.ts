@@ -20,16 +20,19 @@ import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
 
 export type DropRequest = Omit<DeleteRequest, 'kind'>
 
-/** Time for which the deletions of one transaction may hold up the writes of others, unless all have to be in one. */
+/**
+ * Maximum time for which the deletions of one transaction may hold up the writes of others, unless all deletions have to be in one
+ * transaction.
+ */
 const TRANSACTION_MS = 90
 
 /**
- * Deletes entities with the events of all deleted entities, including those that deletion control adds: validateDrop and dropping
- * before, which can stop the deletion, and afterDrop afterwards.
+ * Deletes entities with the events of all deleted entities, including those that deletion control adds: validateDrop and dropping before,
+ * which can stop the deletion, and afterDrop afterwards.
  *
- * Events run beside other writes, and the writer compares what they have read. When that has changed again and again, when events write,
- * or when they read other entities that are to be deleted, each entity is deleted in turn in a transaction, during which no other client writes.
- * Source: protocol notes, 9.
+ * Events run concurrently with other writes, and the writer checks whether what they have read has changed. If it has changed each time, if
+ * events write, or if they read other entities that are to be deleted, each entity is deleted in turn in a transaction, during which no
+ * other client writes. Source: protocol notes, 9.
  */
 export function dropWithEvents(
   request: DropRequest,
@@ -57,7 +60,7 @@ export function dropWithEvents(
   return { ...alone, deleted: deletedCount + alone.deleted }
 }
 
-/** @returns undefined: nothing has been deleted, as the events need a transaction */
+/** @returns undefined if nothing has been deleted because the events need a transaction */
 function dropShared(
   drop: Drop,
   request: DropRequest,
@@ -76,10 +79,10 @@ function dropShared(
   return run ? run.result : { kind: 'delete', deleted: 0, changed: true }
 }
 
-/** Entities that are not deleted have no afterDrop here. */
+/** Error for entities that others have changed each time. They are not deleted, and their afterDrop does not run. */
 const changedMeanwhile = ({ name }: DataClass): ErrorData => WriteErrors.CHANGED_MEANWHILE(name, DATABASE_RUNS).toData()
 
-/** @param runs number of runs before */
+/** @param runs number of earlier runs */
 function dropAlone(
   request: DropRequest,
   dataClass: DataClass,
@@ -90,11 +93,11 @@ function dropAlone(
 ): DeleteResult {
   const { rowIds, stamps, atomic } = request
   const openPositions = Array.from(rowIds, (_, i) => i)
-  /** Stopped by references of others, which may be among those that are deleted later, or refer to one another. */
+  /** Positions whose deletion is blocked by references of other entities, which may themselves be deleted later or refer to one another. */
   const blocked: number[] = []
   const total: { deleted: number; error: ErrorData | undefined } = { deleted: 0, error: undefined }
   const later: (() => void)[] = []
-  /** @param mayWait true for a deletion that can be tried again with others */
+  /** @param mayWait true for a deletion that can be retried together with others */
   const drop = (positions: readonly number[], mayWait: boolean): void => {
     const part = {
       ...request,
@@ -166,7 +169,7 @@ class Drop {
   private readonly looked = new Map<number, Looked>()
   private readonly deletable = new Map<number, TableRow>()
   private readonly deletableIds = new Map<DataClass, Set<number>>()
-  /** Events have read entities that are to be deleted before theirs. */
+  /** True if events have read entities that are to be deleted before their own. */
   private hasReadEarlier = false
   private readonly dataClasses: readonly DataClass[]
   readonly events: EventRun
@@ -236,7 +239,7 @@ class Drop {
     return { rowIds: keptIds, error }
   }
 
-  /** Runs the events of a row and of all that is deleted with it, which these events may change. */
+  /** Runs the events of a row and of all rows deleted with it; these events may change which rows those are. */
   private lookAtAll(root: TableRow): { rows: ReadonlyMap<number, TableRow>; failure: ErrorData | undefined } {
     let knownRows: ReadonlyMap<number, TableRow> = new Map()
     for (;;) {
@@ -375,7 +378,7 @@ class Drop {
     })
   }
 
-  /** A database follows its own foreign keys. */
+  /** Finds the rows of this store that refer to a row. A database follows its own foreign keys. */
   private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] =>
     isByRow(relation)
       ? [...this.language.snapshots.unrestricted.table(relation.dataClass).referencing(relation, rowId)]

@@ -11,7 +11,7 @@ import { isThenable } from '../../base/promised.ts'
 export interface EventDetails {
   readonly kind: EventKind
   readonly dataClassName: string
-  /** Only at attribute level. */
+  /** Set only at attribute level. */
   readonly attributeName?: string
   readonly [detail: string]: unknown
 }
@@ -102,7 +102,7 @@ const AFTERWARDS: ReadonlySet<EventKind> = new Set(['afterSave', 'afterDrop'])
 
 /**
  * Returns the error object that the code returns or throws.
- * @throws {TypeError} something else was returned: code that tries to stop a save in the wrong way must not let it pass
+ * @throws {TypeError} something else was returned: code that tries to stop a save in the wrong way must not let the save succeed
  */
 function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
   try {

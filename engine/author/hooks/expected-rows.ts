@@ -5,14 +5,14 @@ import type { DeleteRequest } from '../../write/contract/requests.ts'
 type Conditions = Pick<DeleteRequest, 'stamps' | 'ifMatch'>
 
 /**
- * Versions that a deletion expects. Its events may change what it deletes, as those of tracks that are counted in their playlist: a version
- * that was the expected one before them still is.
+ * Versions that a deletion expects. Its events may change the rows that it deletes, such as a playlist that counts its tracks: a row that
+ * had the expected version before the events still passes.
  */
 export class ExpectedRows {
   /** Ids of rows with the expected versions, by their positions in the request. */
   private readonly fitting: ReadonlyMap<number, number>
 
-  /** @param table before the events */
+  /** @param table snapshot of the table before the events */
   constructor(
     private readonly request: Conditions & Pick<DeleteRequest, 'rowIds'>,
     table: TableSnapshot,
@@ -27,7 +27,7 @@ export class ExpectedRows {
     )
   }
 
-  /** @param table after the events, in the same transaction */
+  /** @param table snapshot of the table after the events, in the same transaction */
   after(table: TableSnapshot): Conditions {
     const { stamps, ifMatch } = this.request
     const now = new Map(Array.from(this.fitting, ([i, rowId]) => [i, table.row(rowId)?.stamp] as const))

@@ -49,16 +49,14 @@ export function busyFailure(action: 'save' | 'drop', dataClass: string, chain?: 
   return { status: OTHER_STATUS, error: error.toData() }
 }
 
-/**
- * Failure for a thrown value that is not an error object: a protocol error, as of a query, or a fault, which is logged.
- */
+/** Failure for a thrown value that is not an error object: a protocol error, such as that of a query, or a fault, which is logged. */
 export function thrownFailure(exception: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
   const name = exception instanceof Error ? errorText(exception.name) : `a thrown ${typeof exception}`
   const error = exception instanceof ProtocolError ? exception : WriteErrors.EVENT_FAILED(dataClass, name)
   return { status: OTHER_STATUS, error: errorWithoutKnownSecrets(error.followedBy(consequence).toData()) }
 }
 
-/** Copy through JSON, because plugin code may have put anything into it. If the JSON is too long: a text with its beginning. */
+/** Copy through JSON, because plugin code may have put anything into the value. If the JSON is too long, a string with its beginning. */
 function plainCopy(value: unknown): unknown {
   try {
     const json = JSON.stringify(value) ?? 'null'

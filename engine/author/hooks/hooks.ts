@@ -105,8 +105,8 @@ export class Hooks implements EntityHooks {
   }
 
   /**
-   * @param view of the client that saves it; attributes that it does not show are not named
-   * @returns the reason why it must not be saved
+   * @param view view of the client that saves the entity; attributes hidden in it are not named
+   * @returns the reason why the entity must not be saved
    */
   beforeSave(entity: EntityBase, view?: View): SaveFailure | undefined {
     const { dataClass } = entity[BINDING]

@@ -130,8 +130,8 @@ function prepareEntity(
 }
 
 /**
- * True if a calculated value, or one of a related entity, is sent back as the client read it, as when it sends a whole entity. To
- * be called before anything is assigned.
+ * True if a calculated value, or one of a related entity, is sent back as the client read it, for example when the client sends a whole
+ * entity. To be called before anything is assigned.
  */
 function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
   const relations = attribute.kind === 'alias' ? attribute.relations : []
@@ -164,7 +164,7 @@ interface Assignment {
   readonly binding: Binding
 }
 
-/** Assigns the values that a client sends, as far as they are valid and can be set; the writer reports the others. */
+/** Assigns those values from a client that are valid and can be set; the writer reports the others. */
 function assign(entity: EntityBase, attribute: Attribute, json: unknown, context: Assignment): void {
   const { trusted, sentValues, binding } = context
   const { calculation, type } = attribute as Partial<ValueAttribute>

@@ -24,7 +24,7 @@ interface Running {
  * Source: protocol notes, 8.9.
  */
 export class Restrictions {
-  /** Innermost last. */
+  /** Dataclasses whose restrict events are running, innermost last. */
   private readonly runs: Running[] = []
   /** Results for one version of the data that do not depend on a running dataclass, by the rights of the session. */
   private readonly knownByRights = new Map<string, Map<DataClass, Visible | undefined>>()
@@ -33,7 +33,7 @@ export class Restrictions {
   constructor(private readonly classes: HookedClasses) {}
 
   /**
-   * @returns undefined: not restricted, or not at the moment
+   * @returns undefined if the dataclass is not restricted, or not at the moment
    * @throws {QueryErrors.BAD_RESTRICTION} or what the code throws: nothing is visible then
    */
   visible(dataClass: DataClass, language: Language): Visible | undefined {

@@ -25,14 +25,14 @@ import { NOTHING_SEEN, type Prepared, type PrepareContext, prepareElement } from
 /** A save that takes one request to the writer. */
 interface OneWrite<Answer> {
   readonly write: SaveRequest
-  /** Goes on when the writer has answered. */
+  /** Continues when the writer has answered. */
   complete(result: SaveResult): Answer
 }
 
 /** Number of entities in one request to the writer, so that other requests can interleave. */
 const SLICE = 500
 
-/** Time for which the saves of one transaction may hold up those of others, unless all have to be in one. */
+/** Maximum time for which the saves of one transaction may hold up those of others, unless all saves have to be in one transaction. */
 const TRANSACTION_MS = 90
 
 /** An element whose save is decided. */
@@ -45,13 +45,12 @@ interface Decided extends Prepared {
  * Saves the body of a client with the plugin code of its dataclass. The writer receives each element as it was sent, so that it reports
  * invalid ones as usual, together with the result of the code for it.
  *
- * The code of many elements runs before their save, beside other saves, and the writer compares what it has read. When that has changed
- * again and again, when events write, or when they read other elements of the same body, each element is prepared and saved in turn in a
- * transaction, during which no other client writes.
+ * The code of many elements runs before their save, concurrently with other saves, and the writer checks whether what the code has read has
+ * changed. If it has changed each time, if events write, or if they read other elements of the same body, each element is prepared and
+ * saved in turn in a transaction, during which no other client writes.
  * @param answer makes the answer; in it, calculated attributes of unsaved entities are computed from their new values
- * @returns the answer; for most saves what is to be written first, so that the thread can run others meanwhile
- * @throws errors of the body as a whole; what code throws
- * Source: base specification 4.4; protocol notes 5 and 9.
+ * @returns the answer; for most saves, first the data to be written, so that the thread can run other tasks meanwhile
+ * @throws errors of the body as a whole; what code throws Source: base specification 4.4; protocol notes 5 and 9.
  */
 export function saveElements<Answer>(
   request: SaveRequest,
@@ -131,7 +130,7 @@ interface Slice {
 
 /** The save of a body, element by element or many at once. */
 class Saving {
-  /** After the last write. */
+  /** Global stamp after the last write. */
   globalStamp = 0
   /** Time of automatic values, the same for all elements. */
   private readonly moment: number
@@ -147,7 +146,7 @@ class Saving {
   }
 
   /**
-   * Saves elements, beside other saves where that is possible.
+   * Saves elements, concurrently with other saves where possible.
    * @param first outcomes of a first attempt; undefined for elements whose code has to run again
    */
   slice(elements: readonly unknown[], first?: readonly (Decided | undefined)[]): Decided[] {
@@ -164,7 +163,7 @@ class Saving {
     return decided.map(each => each ?? aloneDecisions.shift()!)
   }
 
-  /** @returns outcomes; undefined for elements whose code has to run again, and instead of all of them if they need a transaction */
+  /** @returns outcomes, with undefined for elements whose code has to run again; only undefined if the elements need a transaction */
   private saveShared(elements: readonly unknown[]): (Decided | undefined)[] | undefined {
     const { language, context, request } = this
     const { dataClass } = context.binding
@@ -215,7 +214,7 @@ class Saving {
 
   /**
    * Runs the code of each element and saves it, in turn, in a transaction in which no other client writes.
-   * @param runs number of runs before
+   * @param runs number of earlier runs
    */
   alone(elements: readonly unknown[], runs = 0): Decided[] {
     const { language } = this
@@ -247,7 +246,7 @@ class Saving {
     return decided
   }
 
-  /** @param later receives the work for the time after the commit */
+  /** @param later receives the work to do after the commit */
   private saveAlone(element: unknown, later: (() => void)[]): { preview: Decided; decision: Decided } {
     const { language, context } = this
     const { mode, atomic } = this.request
@@ -306,7 +305,7 @@ class Saving {
   }
 }
 
-/** Outcome of an element of a database that others were in the way of, again and again. */
+/** Outcome of an element of a database that others have changed in every attempt. */
 const changedMeanwhile = (element: unknown, dataClass: DataClass): Decided => {
   const key = (isJsonObject(element) ? ownMember(element, '__KEY') : undefined) ?? null
   return { sent: element, hooked: NOTHING_SEEN, saved: { failure: changedFailure(dataClass, DATABASE_RUNS, key) } }
@@ -316,8 +315,8 @@ const previewOf = (entity: EntityBase, { row, rowId }: SavedEntity, index: numbe
   row ? [{ entity, row, rowId: rowId ?? unsavedId(index) }] : []
 
 /**
- * Shows entities that were not saved as the caller sees them now: the writer does not apply restrict events, and an entity may
- * have become hidden since its element was looked up. It then answers as a missing one.
+ * Shows entities that were not saved as the caller sees them now: the writer does not apply restrict events, and an entity may have become
+ * hidden since its element was looked up. A hidden entity is answered like a missing one.
  */
 function hideUnseen(
   entities: SavedEntity[],

@@ -1,7 +1,7 @@
 interface BreakerOptions {
   /** Number of threads in a row that a function has to end before it is refused. */
   readonly limit: number
-  /** Time for which it is refused then. */
+  /** Time for which the function is then refused. */
   readonly pauseMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -29,7 +29,7 @@ export class Breaker {
     if (this.losses.size > 0) this.losses.delete(name)
   }
 
-  /** After a pause, one more loss is enough for the next. */
+  /** Records that a function has ended its thread. After a pause, one more lost thread starts the next pause. */
   endedThread(name: string): void {
     const count = (this.losses.get(name)?.count ?? 0) + 1
     this.losses.set(name, { count, at: this.options.now() })

@@ -94,7 +94,7 @@ export class CallRunner {
   private readonly sessionContext: Omit<SessionContext, 'expand'>
   private readonly hooks: Hooks
   private readonly functions: ClassRegistry
-  /** For saves of clients, during which other calls run. */
+  /** Link to the writer for saves of clients, during which other calls run. */
   private readonly later: LaterLink
 
   constructor(private readonly options: RunnerOptions) {
@@ -201,7 +201,7 @@ export class CallRunner {
     return { error: error.toData() }
   }
 
-  /** Sends saves to the writer that clients' tasks have prepared. */
+  /** Sends the saves that clients' tasks have prepared to the writer. */
   sendWrites(): void {
     this.later.send()
   }
@@ -348,7 +348,7 @@ function failedOutcome(exception: unknown): TaskOutcome {
   }
 }
 
-/** Failure of code that had waited: like that of code whose place is known. */
+/** Failure of code that had waited, treated like a failure of code whose place is known. */
 function failedCode(exception: unknown): TaskOutcome {
   const outcome = failedOutcome(exception)
   return 'error' in outcome ? { ...outcome, error: errorWithoutKnownSecrets(outcome.error) } : outcome

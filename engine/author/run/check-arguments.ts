@@ -43,7 +43,7 @@ export function checkArguments(
   return args
 }
 
-/** True if an entity set has the declared dataclass, which a schema cannot check. Opening refuses unknown sets. */
+/** True if an entity set has the declared dataclass, which a schema cannot check. Unknown sets are refused when they are opened. */
 function isOfClass(value: unknown, schema: JsonSchema, sets: CallTask['sets']): boolean {
   const id = (value as { __DATASET?: string } | null)?.__DATASET
   const set = typeof id === 'string' ? sets?.get(id) : undefined

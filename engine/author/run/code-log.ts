@@ -12,7 +12,7 @@ export interface CodeLogLine {
   readonly error?: Fault | undefined
   /** Id of the caller's trace. */
   readonly trace?: string | undefined
-  /** The job whose attempt the code was. */
+  /** The job that ran the code, with the number of its attempt. */
   readonly job?: Pick<JobInfo, 'id' | 'attempt'> | undefined
 }
 

@@ -7,9 +7,9 @@ import { fileOfFrame } from '../../base/stack-frame.ts'
 import { codeContext, type RunningCall } from '../declare/running-call.ts'
 
 interface Observer {
-  /** Called when code of a call goes on after an await, in a timer or a callback. */
+  /** Called when code of a call resumes after an await, in a timer or a callback. */
   begins(call: RunningCall): void
-  /** Called when it waits again or ends. */
+  /** Called when the code waits again or ends. */
   ends(call: RunningCall): void
   /** Called when code of another call runs in between, as a listener can, and when it ends. */
   switches(): void
@@ -49,7 +49,7 @@ function noteBegin(promise: Promise<unknown>, parent: Promise<unknown> | undefin
   else call.alone.set(promise, traceOfBegin())
 }
 
-/** Number of frames: those of the hook, and of libraries between a promise and the plugin. */
+/** Number of stack frames to record, including those of the hook and of libraries between a promise and the plugin. */
 const FRAMES = 10
 
 function traceOfBegin(): { readonly stack?: string } {
@@ -63,11 +63,11 @@ function traceOfBegin(): { readonly stack?: string } {
 
 /** Matches the frame of a `new Promise`, which is not the promise of an asynchronous function. */
 const CONSTRUCTOR = /^\s*at new Promise /
-/** Matches a frame of Node.js; what it begins for itself, as `fetch` of version 24 does, it follows itself. */
+/** Matches a frame of Node.js, which handles the promises that it starts for itself, as `fetch` of version 24 does. */
 const INTERNAL = /[\s(]node:/
 const HOOKS = 'node:internal/promise_hooks'
 
-/** Finds promises that plugin code has begun and forgotten. */
+/** Finds promises that plugin code has started and not awaited. */
 export class ForgottenPromises {
   private readonly folders: readonly string[]
 
@@ -76,7 +76,7 @@ export class ForgottenPromises {
     this.folders = [...new Set(sources.map(source => dirname(source)))]
   }
 
-  /** Lines of the stack trace of the first one: the function that is not awaited, and its caller in the plugin. */
+  /** Lines of the stack trace of the first forgotten promise: the function that is not awaited, and its caller in the plugin. */
   find({ alone }: RunningCall): string | undefined {
     for (const { stack = '' } of alone.values()) {
       const [firstFrame = '', ...callers] = stack
@@ -102,7 +102,7 @@ export class ForgottenPromises {
 /** Folder of this package, above its build. */
 const PACKAGE = dirname(dirname(dirname(dirname(fileURLToPath(outputUrl('engine/threads/function-thread.js'))))))
 
-/** True for a file in a folder that is not of a package in it. */
+/** True for a file below a folder, unless it belongs to a package installed there. */
 function isBelow(folder: string, path: string): boolean {
   const below = relative(folder, path)
   return !below.startsWith('..') && !below.split(sep).includes('node_modules')

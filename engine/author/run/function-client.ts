@@ -34,9 +34,9 @@ const entitiesIn = (parts: SaveRequest['parts']): number =>
   parts ? parts.ranges.reduce((sum, word, i) => (i % 3 === 2 ? sum + word : sum), 0) : 1
 
 /**
- * Plugin code as the kernel thread uses it. It runs in function threads; singletons have one of their own, which holds their state.
- * @throws {ProtocolError} one that the code throws; the code failed, and the cause is a `Fault`; it exceeded its deadline, or cannot be
- * run now
+ * Plugin code as the kernel thread uses it. It runs in function threads; singletons run in a separate thread, which holds their state.
+ * @throws {ProtocolError} one that the code throws; the code failed, and the cause is a `Fault`; it exceeded its deadline, or cannot be run
+ * now
  */
 export class FunctionClient {
   private readonly functions: FunctionPool

@@ -20,8 +20,8 @@ const RESTART_MS = 1_000
 const MAX_DYING = 4
 
 /**
- * Threads that run plugin code, and nothing else. When a call ends its thread, that call fails; calls that waited behind it are run
- * by another thread.
+ * Threads that run only plugin code. When a call ends its thread, that call fails; calls that waited for the same thread are run by another
+ * one.
  */
 export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, PendingCall> implements SlotOwner {
   private readonly slots = new Set<WorkerSlot>()
@@ -90,7 +90,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     return busy?.retryAfter(RETRY_AFTER_SECONDS)
   }
 
-  /** The reason to refuse a call. Those of asynchronous functions leave their thread soon, and have a limit of their own. */
+  /** The reason to refuse a call. Calls of asynchronous functions leave their thread soon, and have a separate limit. */
   private busy(isAsync: boolean): ProtocolError | undefined {
     const { queueLimit, asyncLimit } = this.options
     const { asyncCount } = this.state
@@ -100,7 +100,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     return queueLength >= queueLimit ? FunctionErrors.BUSY(queueLength) : undefined
   }
 
-  /** Fails all calls. The threads are to be closed then. */
+  /** Fails all calls. The threads must be closed afterwards. */
   close(): void {
     clearTimeout(this.watchTimer)
     for (const slot of this.slots) for (const call of slot.calls) this.fail(call, FunctionErrors.CLOSED())

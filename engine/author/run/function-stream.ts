@@ -1,8 +1,8 @@
 /** Connection to the stream of a call. */
 export interface StreamFlow {
-  /** The client has taken a chunk of this size. */
+  /** Called when the client has taken a chunk of this size. */
   taken(size: number): void
-  /** The client has gone. */
+  /** Called when the client has disconnected. */
   gone(): void
 }
 
@@ -24,7 +24,7 @@ export class FunctionStream implements AsyncIterator<Chunk, undefined> {
     else this.chunks.push(chunk)
   }
 
-  /** The last chunk has arrived. @param result rejects if the stream has failed */
+  /** Called when the last chunk has arrived. @param result rejects if the stream has failed */
   end(result: Promise<unknown>): void {
     result.then(
       () => this.finish({}),

@@ -52,8 +52,8 @@ export class JobClient {
   }
 
   /**
-   * Places of jobs in a state, in order: when they are due, have begun or have ended; of those of one function that are ready, in which
-   * they are to run.
+   * Places of jobs in a state, ordered by the time at which they are due, began or ended; for ready jobs of one function, in the order in
+   * which they are to run.
    */
   places(state: JobState, limit: number, name?: string): string[] {
     return this.options.records.list(statePrefix(state, name), limit).map(({ key }) => key)
@@ -64,7 +64,7 @@ export class JobClient {
     return this.options.records.last(statePrefix(state), limit).map(({ key }) => key)
   }
 
-  /** Times at which schedules come next, by their names. */
+  /** Next times of schedules, by their names. */
   schedules(): ReadonlyMap<string, number> {
     const entries = this.options.records.list(SCHEDULES, MAX_SCHEDULES)
     return new Map(entries.map(({ key, value }) => [key.slice(SCHEDULES.length), value as number]))
@@ -77,14 +77,14 @@ export class JobClient {
     await this.options.records.put(records)
   }
 
-  /** Puts a job into the queue, as `ds.enqueue` does. @returns its id, or that of the job with its key */
+  /** Puts a job into the queue, as `ds.enqueue` does. @returns its id, or the id of the existing job with the same key */
   async enqueue(job: NewJob): Promise<string> {
     const { ids } = await this.options.writer.write({ kind: 'enqueue', jobs: [job] })
     return ids[0]!
   }
 
   /**
-   * Makes an attempt of a job. @param attempt 1 for the first one
+   * Runs an attempt of a job. @param attempt 1 for the first one
    * @throws {ProtocolError} one that its code throws; it failed, exceeded its deadline, or cannot be called now
    */
   async run(

@@ -17,10 +17,9 @@ interface Detached {
 }
 
 /**
- * Makes threads record their memory use while their code does not return; only the inspector can interrupt it. V8's own limit ends
- * the thread for small objects, but the whole process for an array that grows beyond it. One session serves all threads, because a second one
- * does not hear of new ones.
- * Source: the inspector protocol, domains `NodeWorker` and `Runtime`.
+ * Makes threads record their memory use while their code does not return; only the inspector can interrupt it. V8's own limit ends the
+ * thread for small objects, but the whole process for an array that grows beyond it. One session serves all threads, because a second one
+ * is not notified of new threads. Source: the inspector protocol, domains `NodeWorker` and `Runtime`.
  */
 class MemoryGauge {
   private readonly session = new Session()

@@ -4,14 +4,14 @@ import type { RunningCall } from '../declare/running-call.ts'
 import type { CodeLogLine } from './code-log.ts'
 import type { CallOutcome, FromFunctionThread, FunctionOutcome } from './tasks.ts'
 
-/** Maximum length of texts that are sent as such: longer ones the kernel thread would have to copy and encode. */
+/** Maximum length of texts that are sent as strings; the kernel thread would have to copy and encode longer ones. */
 const MAX_TEXT = 16 * 1024
 
 /** Messages from a function thread to the kernel thread. */
 export class Outbox {
-  /** Outcomes that are sent together. Before code runs they are sent: it may be slow, or end the thread. */
+  /** Outcomes that are sent together. They are sent before code runs, because it may be slow or end the thread. */
   private outcomes: CallOutcome[] = []
-  /** Reason for which they are kept: the batch has not ended, or other saves of the same commit end. */
+  /** Reason why outcomes are held back: the batch has not ended, or other saves of the same commit are ending. */
   private gathering: 'batch' | 'saves' | undefined
 
   constructor(private readonly port: MessagePort) {}
@@ -38,7 +38,7 @@ export class Outbox {
     return length
   }
 
-  /** @param ranMs milliseconds from the begin of the call */
+  /** @param ranMs milliseconds since the start of the call */
   answer({ id }: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
     this.outcomes.push({ call: id, outcome: encodeOutcome(outcome), ranMs })
     if (!this.gathering) this.sendOutcomes()
@@ -55,7 +55,7 @@ export class Outbox {
     )
   }
 
-  /** Sends the outcomes so far, unless several saves end together: code goes on that had waited. */
+  /** Sends the outcomes so far before waiting code resumes, unless several saves end together. */
   beforeCode(): void {
     if (this.gathering !== 'saves') this.sendOutcomes()
   }

@@ -14,12 +14,12 @@ export interface RunOptions {
   readonly deadlineMs?: number | undefined
   /** Time until its answer if its code waits. Undefined: the pool's deadline for asynchronous functions. */
   readonly asyncDeadlineMs?: number | undefined
-  /** It is declared as asynchronous. */
+  /** True if the function is declared as asynchronous. */
   readonly isAsync?: boolean
   readonly caller?: Caller | undefined
 }
 
-/** An answer that is sent while it is made. */
+/** An answer that is sent while it is produced. */
 export interface StreamOutcome {
   readonly stream: StreamHead & { readonly body: FunctionStream }
 }
@@ -30,11 +30,11 @@ export class PendingCall extends PendingTask<FunctionOutcome | StreamOutcome> im
   readonly place: CodePlace | undefined
   readonly deadlineMs: number
   readonly waitMs: number
-  /** Time after which it is given up if no thread has begun it: one may have to start first. */
+  /** Time after which the task is abandoned if no thread has begun it; a thread may have to start first. */
   readonly queueMs: number
-  /** It is declared as asynchronous, or has turned out to be a stream. */
+  /** True if the function is declared as asynchronous, or has turned out to return a stream. */
   isAsync: boolean
-  /** Its answer, of which the head is known. */
+  /** Stream of the answer, once its head is known. */
   stream: FunctionStream | undefined
 
   /**

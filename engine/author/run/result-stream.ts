@@ -3,7 +3,7 @@ import { inContext, type RunningCall } from '../declare/running-call.ts'
 import { settle } from './settle.ts'
 import type { StreamHead } from './tasks.ts'
 
-/** An answer whose values are sent as they are made. */
+/** An answer whose values are sent as they are produced. */
 export interface Streaming {
   readonly stream: {
     readonly head: StreamHead
@@ -35,14 +35,14 @@ const AHEAD = 128 * 1024
 const TURN_MS = 10
 
 /**
- * Takes the values of a generator, and sends them in chunks, as fast as the client takes them. A value that waits for the next one is
- * sent. The time limits of the call begin again with each value; the time for which the client is slow does not count.
+ * Takes the values of a generator, and sends them in chunks, as fast as the client takes them. A value is not held back while the next one
+ * is awaited. The time limits of the call restart with each value; time lost to a slow client does not count.
  */
 export class ResultStream {
   private parts: (string | Uint8Array)[] = []
   /** Size of `parts`. */
   private size = 0
-  /** The client has taken something. */
+  /** True if the client has taken something. */
   private isRead = false
   /** Size of the chunks that the client has not taken. */
   private ahead = 0
@@ -56,7 +56,7 @@ export class ResultStream {
   constructor(
     private readonly stream: Streaming['stream'],
     private readonly surroundings: Surroundings,
-    /** Time for which code that never waits runs before that of other calls. */
+    /** Time for which code that never waits runs before other calls get their turn. */
     private readonly turnMs = TURN_MS,
   ) {}
 
@@ -64,7 +64,7 @@ export class ResultStream {
     inContext({ call: this.surroundings.call }, () => setImmediate(this.goOn))
   }
 
-  /** The client has taken some of what was sent. */
+  /** Called when the client has taken some of the chunks. */
   taken(size: number): void {
     this.isRead = true
     this.ahead -= size
@@ -73,7 +73,7 @@ export class ResultStream {
     this.restart()
   }
 
-  /** The client has gone: the generator ends with its `finally`, as soon as it does not wait. */
+  /** Called when the client has disconnected: as soon as the generator does not wait, it is ended and its `finally` runs. */
   gone(): void {
     if (this.isOver || this.isGone) return
     this.isGone = true
@@ -84,7 +84,7 @@ export class ResultStream {
     )
   }
 
-  /** Ends it with an error; code that still runs has no effect. */
+  /** Ends the stream with an error; code that still runs has no effect. */
   stop(exception: unknown): void {
     if (this.isOver) return
     this.end({ exception })

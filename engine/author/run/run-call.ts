@@ -9,7 +9,7 @@ import type { CallTask, TaskOutcome } from './tasks.ts'
 import type { Streaming } from './result-stream.ts'
 import { writeResult } from './write-result.ts'
 
-/** The function waits: its result comes later, and is to be written then. */
+/** Result of a function that waits; it arrives later and is written then. */
 export interface Later {
   readonly later: PromiseLike<unknown>
 }
@@ -64,7 +64,7 @@ function selectionOf(binding: Binding, read: Read, language: Language): object {
   return binding.selection({ from, query: language.queries.prepare(dataClass, read, view) })
 }
 
-/** @throws {ProtocolError} if there is none */
+/** @throws {ProtocolError} if the entity does not exist */
 function entityOf(binding: Binding, read: Read, language: Language): object {
   const { context } = language.snapshots
   const view = language.views.of(read.access)

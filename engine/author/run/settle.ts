@@ -1,6 +1,6 @@
 const { then } = Promise.prototype
 
-/** Like `await`, with fewer promises, and without code of the plugin that may have replaced `then`. */
+/** Like `await`, but with fewer promises, and without running plugin code that may have replaced `then`. */
 export function settle(
   later: PromiseLike<unknown>,
   onResult: (result: unknown) => void,

@@ -41,7 +41,7 @@ export interface CallTask {
   readonly function: string
   /** Class and name, for messages. */
   readonly fullName: string
-  /** It is declared as asynchronous. */
+  /** True if the function is declared as asynchronous. */
   readonly isAsync: boolean
   /** Values of a generator are sent as Server-Sent Events. */
   readonly asEvents?: boolean
@@ -54,13 +54,13 @@ export interface CallTask {
   readonly sets: ReadonlyMap<string, { readonly dataClass: string; readonly members: Uint8Array }> | undefined
   /** The dataclass, selection or entity that it is called on, and the form of a returned selection. */
   readonly read: ReadRequest | undefined
-  /** A returned selection becomes an entity set: return its members, not a page of it. */
+  /** True if a returned selection becomes an entity set: its members are returned, not a page of it. */
   readonly keep: boolean
   /** Rights that apply to what the caller sends and receives. */
   readonly access?: Access | undefined
   /** The job that the call is an attempt of: work of the server itself. */
   readonly job?: JobInfo | undefined
-  /** Set for a call by a plugin on the kernel's side: arguments stay plain values, and the code runs under these names. */
+  /** Set for a call by a plugin on the kernel's side: arguments stay plain values, and the code runs with this place. */
   readonly inner?: CodePlace | undefined
 }
 
@@ -139,7 +139,7 @@ interface RawAnswer extends AnswerHead {
   readonly body: Uint8Array | string
 }
 
-/** Head of an answer that is sent while it is made. */
+/** Head of an answer that is sent while it is produced. */
 export interface StreamHead extends AnswerHead {
   /** Form of its values: lines of JSON, Server-Sent Events, or bytes and texts as they are. */
   readonly form: 'lines' | 'events' | 'raw'
@@ -165,15 +165,14 @@ export interface FunctionThreadOptions {
 }
 
 /**
- * Words of a thread's shared memory, which show the kernel thread the progress of the batch. `CURRENT`: the running task, counted
- * from 1, or 0. Both sides change it by compare-and-exchange: when the kernel thread has added `STOP`, the thread begins no
- * further task of the batch. `ALL_DONE`: no task is left. `STARTED_AT`: start of the task, the lower 32 bits of the milliseconds
- * since 1970. `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` memory. `PHASE`:
- * `READING` the arguments of a call, which come from a client; `RUNNING` plugin code; or `SERVING`, all other work of a task,
- * whose cost is also up to the client: the body of a save, the entities of an answer. `RUNNING_SINCE`: last start of plugin code,
- * like `STARTED_AT`. A task may run plugin code many times, as an event or a getter for each entity. `ALIVE_AT`: last time at which the
- * thread was free for other calls, like `STARTED_AT`; kept up to date while calls wait. `RESUMED`: number of the call whose code went on
- * last since then, after an await; 0 for none.
+ * Words of a thread's shared memory, which show the kernel thread the progress of the batch. `CURRENT`: the running task, counted from 1,
+ * or 0. Both sides change it by compare-and-exchange: when the kernel thread has added `STOP`, the thread begins no further task of the
+ * batch. `ALL_DONE`: all tasks have been done. `STARTED_AT`: start of the task, the lower 32 bits of the milliseconds since 1970. `MEMORY`:
+ * `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` memory. `PHASE`: `READING` the arguments of a call,
+ * which come from a client; `RUNNING` plugin code; or `SERVING`, all other work of a task, whose cost also depends on the client: the body
+ * of a save, the entities of an answer. `RUNNING_SINCE`: last start of plugin code, like `STARTED_AT`. A task may run plugin code many
+ * times, as an event or a getter for each entity. `ALIVE_AT`: last time at which the thread was free for other calls, like `STARTED_AT`;
+ * kept up to date while calls wait. `RESUMED`: number of the call whose code was the last to resume since then, after an await; 0 for none.
  */
 export const CURRENT = 0
 export const STARTED_AT = 1
@@ -200,9 +199,9 @@ export type ToFunctionThread =
         readonly store: ReadStoreOptions
         readonly limits: QueryLimits
         readonly saveLimits: SaveLimits
-        /** Sessions, and their one-time tokens, are not in the store. */
+        /** True if sessions and their one-time tokens are not in the store. */
         readonly sharesSessions: boolean
-        /** Databases know the users of requests. */
+        /** True if databases receive the names of the users of requests. */
         readonly needsUser: boolean
       }
     }
@@ -231,12 +230,12 @@ export type FromFunctionThread =
   | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
-  /** `doneCount` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
+  /** `doneCount` tasks of the batch were run; tasks without an outcome are waiting. The thread waits for the next batch. */
   | { readonly outcomes: readonly CallOutcome[]; readonly doneCount?: number | undefined }
   /** The answer to the call with this number is a stream; chunks and the outcome follow. */
   | { readonly call: number; readonly head: StreamHead }
   | { readonly call: number; readonly chunk: Uint8Array | string }
-  /** End of a link, to be connected to the writer thread, or to the one that asks databases. */
+  /** End of a link, to be connected to the writer thread, or to the thread that queries databases. */
   | { readonly connect: LinkEnd; readonly to: 'writer' | 'remote' }
   | { readonly log: CodeLogLine }
   /** Progress that the running job with this id reports, as JSON. */
@@ -246,6 +245,6 @@ export type FromFunctionThread =
 export interface CallOutcome {
   readonly call: number
   readonly outcome: FunctionOutcome
-  /** Milliseconds from its begin. */
+  /** Milliseconds since its start. */
   readonly ranMs: number
 }

@@ -4,7 +4,7 @@ import type { RunningCall } from '../declare/running-call.ts'
 import { ALIVE_AT, type FunctionOutcome, RESUMED } from './tasks.ts'
 import type { WaitingTask } from './waiting-task.ts'
 
-/** Distance between two looks at the deadlines. */
+/** Interval between two checks of the deadlines. */
 const LOOK_MS = 20
 
 /** The calls of this thread whose code waits: their deadlines, and the time for which their code runs. */
@@ -15,7 +15,7 @@ export class WaitingCalls {
 
   /**
    * @param progress words of the thread, see `tasks.ts`
-   * @param onEnd called with the outcome of a call, and the time since its begin
+   * @param onEnd called with the outcome of a call, and the time since its start
    */
   constructor(
     private readonly progress: Int32Array,
@@ -38,12 +38,12 @@ export class WaitingCalls {
     this.onEnd(call, outcome, performance.now() - begunAt)
   }
 
-  /** The client of a call has gone. */
+  /** Called when the client of a call has disconnected. */
   gone(id: number): void {
     this.calls.get(id)?.task.gone()
   }
 
-  /** The client of a call has taken some of its stream. */
+  /** Called when the client of a call has taken some of its stream. */
   taken(id: number, size: number): void {
     this.calls.get(id)?.task.taken(size)
   }
@@ -55,14 +55,14 @@ export class WaitingCalls {
     return entry !== undefined
   }
 
-  /** Code of a call goes on. */
+  /** Called when code of a call resumes. */
   begins(call: RunningCall): void {
     this.resumedAt = performance.now()
     call.begin()
     Atomics.store(this.progress, RESUMED, call.id)
   }
 
-  /** It waits again. */
+  /** Called when the code waits again. */
   ends(call: RunningCall): void {
     call.ranMs += performance.now() - this.resumedAt
     if (call.ranMs > call.deadlineMs) this.stop(call.id, name => FunctionErrors.BUDGET(name, call.deadlineMs / 1000))

@@ -7,11 +7,11 @@ import type { Later } from './run-call.ts'
 import { settle } from './settle.ts'
 import type { FunctionOutcome, FunctionTask, StreamHead, TaskOutcome } from './tasks.ts'
 
-/** A save that the writer works on. */
+/** A save that the writer is processing. */
 export interface Writing {
   /** Sends it. @param onAnswer called with the answer of the writer */
   begin(onAnswer: (result: SaveResult | ProtocolError) => void): void
-  /** Goes on with the answer. @throws one that is an error */
+  /** Continues with the answer. @throws the answer, if it is an error */
   complete(result: SaveResult | ProtocolError): TaskOutcome
 }
 
@@ -23,7 +23,7 @@ interface Surroundings {
   /** Runs the rest of a save. */
   complete(work: () => TaskOutcome): TaskOutcome
   failureOf(exception: unknown): TaskOutcome
-  /** The outcome, or an error if the call has forgotten something. */
+  /** The outcome, or an error if the call has begun something that it does not wait for. */
   check(outcome: TaskOutcome): TaskOutcome
   finish(outcome: TaskOutcome): FunctionOutcome
   /** Called with faults that can no longer be reported to a client. */
@@ -39,7 +39,7 @@ export const nameOf = (task: FunctionTask): string =>
 
 /** A task from the first wait of its code to its outcome. */
 export class WaitingTask {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string
   private knownOutcome: TaskOutcome | undefined
   private stream: ResultStream | undefined
@@ -73,7 +73,7 @@ export class WaitingTask {
     else this.decided(first)
   }
 
-  /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
+  /** Ends the task with an error. If its outcome is already known, only events still run, and the error is logged. */
   stop(exception: unknown): void {
     const { knownOutcome, surroundings, call } = this
     if (this.stream) {
@@ -85,13 +85,13 @@ export class WaitingTask {
     this.end(knownOutcome ?? surroundings.failureOf(this.isWriting ? WriterErrors.OUTCOME_UNKNOWN() : exception))
   }
 
-  /** The client has gone. The code learns that, and may go on. */
+  /** Called when the client has disconnected. The code is notified, and may continue. */
   gone(): void {
     this.call.abort(new DOMException('the client has gone', 'AbortError'))
     this.stream?.gone()
   }
 
-  /** The client has taken some of a stream. */
+  /** Called when the client has taken some of a stream. */
   taken(size: number): void {
     this.stream?.taken(size)
   }

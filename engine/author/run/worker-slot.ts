@@ -67,15 +67,15 @@ export interface FunctionState {
 
 /** The pool that a thread belongs to. */
 export interface SlotOwner {
-  /** The classes of the modules have been loaded: the thread can open the store. */
+  /** Called when the classes of the modules have been loaded: the thread can open the store. */
   onLoad(classes: LoadedClasses): void
   onAnswer(call: PendingCall, outcome: FunctionOutcome, ranMs: number): void
-  /** The answer of a call is a stream, whose chunks and outcome follow. */
+  /** Called when the answer of a call is a stream, whose chunks and outcome follow. */
   onStream(call: PendingCall, head: StreamHead, flow: StreamFlow): void
-  /** The thread waits for a batch. `calls` are calls of its batch that it did not begin. */
+  /** Called when the thread waits for a batch. `calls` are calls of its batch that it did not begin. */
   onIdle(calls: readonly PendingCall[]): void
   onEnd(slot: WorkerSlot, end: SlotEnd): void
-  /** The thread has exited, which may be later if its code could not be interrupted. */
+  /** Called when the thread has exited, which may be later if its code could not be interrupted. */
   onExit(slot: WorkerSlot): void
 }
 
@@ -93,23 +93,23 @@ export interface SlotEnd {
 
 /** Maximum time between sending a batch and its first task. A thread that needs longer is running code that no call asked for. */
 const BEGIN_MS = 2_000
-/** Maximum time for which code without a call may keep calls that wait from going on. */
+/** Maximum time for which code without a call may prevent waiting calls from resuming. */
 const STUCK_MS = 5_000
-/** Distance between two measurements of the memory of code that waits. */
+/** Interval between two measurements of the memory of code that waits. */
 const MEASURE_WAITING_MS = 200
 /** Time for plugin code to return when the thread closes. */
 const CLOSE_MS = 1_000
-/** Time after which the tasks behind a running one may be given to another thread. */
+/** Time after which the tasks queued after a running one may be given to another thread. */
 const TAKE_BACK_MS = 10
 const RETRY_AFTER_SECONDS = 1
 /** Greatest number of the first call of a batch. */
 const MAX_NUMBER = 2 ** 30
-/** Distance of V8's own limit from ours, because exceeding V8's may end the process. */
+/** Amount by which V8's own limit exceeds ours, because exceeding V8's may end the process. */
 const HEADROOM_MIB = 2_048
 
 /**
- * A function thread and its current batch. Outcomes are sent one by one, so that a task that ends the thread does not take
- * finished ones with it. Shared memory shows the progress of the thread while its code does not return.
+ * A function thread and its current batch. Outcomes are sent one by one, so that a task that ends the thread does not lose the outcomes of
+ * finished tasks. Shared memory shows the progress of the thread while its code does not return.
  */
 export class WorkerSlot {
   /** True if it has opened the store and has no batch. */
@@ -133,7 +133,7 @@ export class WorkerSlot {
   private reason: string | undefined
   private readonly onGone: (() => void)[] = []
   private isKilled = false
-  /** Made before the thread, which it would not notice otherwise. */
+  /** Created before the thread, because otherwise it would not notice the thread. */
   private readonly gauge = memoryGauge()
 
   constructor(
@@ -240,7 +240,7 @@ export class WorkerSlot {
     }
   }
 
-  /** The task whose code goes on after an await. */
+  /** The task whose code resumed after an await. */
   private get resumed(): PendingCall | undefined {
     return this.open.get(Atomics.load(this.progress, RESUMED))
   }
@@ -260,7 +260,7 @@ export class WorkerSlot {
     }
   }
 
-  /** Lets the thread end; terminates it if plugin code does not return. */
+  /** Asks the thread to end; terminates it if plugin code does not return. */
   async close(): Promise<void> {
     this.hasEnded = true
     this.port.postMessage({ close: true } satisfies ToFunctionThread)

@@ -21,9 +21,8 @@ import { writeGenerator, writeMessageStream } from './write-stream.ts'
 import { isGenerator } from '../data-api/governed-generator.ts'
 
 /**
- * Writes the result of a function; that of a job has no reader. Entities and selections inside other values are plain objects.
- * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
- * Source: protocol notes, 7.4.
+ * Writes the result of a function; the result of a job is dropped. Entities and selections inside other values are plain objects.
+ * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE} Source: protocol notes, 7.4.
  */
 export function writeResult(result: unknown, task: CallTask, language: Language): TaskOutcome | Streaming {
   if (task.job) return { body: '' }

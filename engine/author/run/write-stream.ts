@@ -3,7 +3,7 @@ import { FunctionErrors } from '../declare/function-errors.ts'
 import type { Streaming } from './result-stream.ts'
 import type { CallTask, StreamHead } from './tasks.ts'
 
-/** A proxy that collects an answer would hold back the values. */
+/** Header that keeps proxies from buffering the answer, which would delay its values. */
 const UNBUFFERED = { 'X-Accel-Buffering': 'no' }
 
 const LINES: StreamHead = {
@@ -17,7 +17,7 @@ const EVENTS: StreamHead = {
   form: 'events',
 }
 
-/** The values of a generator as lines of JSON, or as events. @param json of a value, on one line */
+/** The values of a generator as lines of JSON, or as events. @param json returns the JSON of a value, on one line */
 export function writeGenerator(
   values: Generator<unknown> | AsyncGenerator<unknown>,
   task: CallTask,

@@ -3,7 +3,7 @@ import { COUNT, ownCounts, SharedCounts, type ThreadCounts, type ThreadRole } fr
 
 /** Interval between two checks of the clock, in milliseconds. */
 export const LOOK_MS = 100
-/** Time since the last check from which on the loop is known to have been held up, in milliseconds. */
+/** Minimum time since the last check at which the loop is known to have been held up, in milliseconds. */
 export const LONG_MS = 2 * LOOK_MS
 
 /**

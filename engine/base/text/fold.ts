@@ -21,7 +21,7 @@ function foldUnicode(text: string): string {
   return letters.normalize('NFD').replace(COMBINING_MARK, '').toLowerCase().replaceAll('ς', 'σ')
 }
 
-/** Maximum UTF-16 code units of a text whose marks take no time worth mentioning to sort, in any order. */
+/** Maximum UTF-16 code units of a text whose marks can be sorted in negligible time, in any order. */
 const SHORT = 64
 /** Matches one mark at a time: for a repetition V8 keeps a stack that millions of marks overflow. */
 const COMBINING_MARK = /\p{M}/gu

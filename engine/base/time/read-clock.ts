@@ -3,8 +3,8 @@ const MAX_LENGTH = 64
 const CLOCK = /^\s*([+-]?)(\d{1,10}):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,3})(\d*))?)?\s*$/
 
 /**
- * The one reader of times of day and durations: `8:30`, `08:30:00`, `-100:00:00.5`, `08:30:00,25`, with any number of hours. Digits after
- * the milliseconds are cut towards minus infinity, as databases round down what they cut.
+ * The only parser of times of day and durations: `8:30`, `08:30:00`, `-100:00:00.5`, `08:30:00,25`, with any number of hours. Digits after
+ * the milliseconds are cut towards minus infinity, as databases do.
  *
  * @returns milliseconds, or undefined if the text as a whole is not such a time
  */

@@ -27,7 +27,7 @@ export function parseDay(text: string): number | undefined {
 interface ReadDate {
   /** Milliseconds since 1970 of the day as written. */
   readonly day: number
-  /** Milliseconds from there to the instant. */
+  /** Milliseconds from the start of that day to the instant. */
   readonly timeMs: number
 }
 
@@ -105,7 +105,7 @@ function readYear({ year, separator, last, era }: Groups): number | undefined {
   return separator === '-' && /^0*[1-9]\d*$/.test(year!) ? 1 - Number(year) : undefined
 }
 
-/** Largest offset in seconds: that of Java. No zone has been more than 16 hours from UTC. */
+/** Maximum offset in seconds, the same as in Java. No zone has been more than 16 hours from UTC. */
 const MAX_OFFSET = 18 * 3600
 
 /** Milliseconds of an offset, undefined if no zone can have it. */
@@ -120,7 +120,7 @@ const DAY_MS = 86_400_000
 /** The last moment that a `Date` can hold. */
 const MAX_MS = 8.64e15
 
-/** Milliseconds of a time of day. Neither 24:00:00 nor a leap second is one: both are instants of the next day here. */
+/** Milliseconds of a time of day. 24:00:00 and leap seconds are not accepted: both are instants of the next day here. */
 const clockMs = (hour: number, minute: number, second: number): number | undefined =>
   hour > 23 || minute > 59 || second > 59 ? undefined : ((hour * 60 + minute) * 60 + second) * 1000
 

@@ -73,7 +73,7 @@ export interface TypeDescriptor {
   readonly aggregates: AggregateKind
   /** TypeScript types in plugin code: of values, and of what can be assigned if that is more. */
   readonly code: { readonly value: string; readonly assigned?: string }
-  /** JSON numbers whose digits beyond the precision of a double count. */
+  /** Kind of JSON numbers whose digits beyond the precision of a double are significant. */
   readonly exactJson?: 'integers' | 'numbers'
   /** Schemas of the JSON of a value, without the bounds in the model. Not for links. */
   jsonSchemas(attribute: TypeParameters & Partial<Pick<ValueAttribute, 'vector' | 'dataClass'>>): ValueSchemas
@@ -106,7 +106,7 @@ export interface IntegerTotals {
 export interface ScalarDescriptor extends TypeDescriptor {
   /** JSON type of the values in comparisons. */
   readonly comparison: JsonType
-  /** Written as a number in filters and addresses. */
+  /** True if values are written as numbers in filters and addresses. */
   readonly isNumeric: boolean
   /** Types of one family hold the same keys, so that a foreign key of one can refer to a key of another. */
   keyFamily(attribute: TypeParameters): string

@@ -34,13 +34,13 @@ const double = (name: string): ScalarDescriptor => ({
 export const number = double('number')
 export const float = double('float')
 
-/** An average is the double next to the exact quotient. */
+/** An average is the double nearest to the exact quotient. */
 export const INTEGER_TOTALS: IntegerTotals = {
   sum: total => String(total),
   average: (total, count) => String(nearestQuotient(total, BigInt(count))),
 }
 
-/** Bits after the point. With them a quotient of any count has more bits than a double, and is rounded once. */
+/** Number of bits after the point. They give a quotient of any count more bits than a double, so that it is rounded only once. */
 const QUOTIENT_BITS = 128n
 
 function nearestQuotient(dividend: bigint, divisor: bigint): number {

@@ -12,7 +12,7 @@ const MAX_DEPTH = 100
 const CONTAINERS = ['object', 'array']
 const SCALARS = ['string', 'number', 'boolean']
 
-/** A column of JSON may have any, and what is read from it can be saved again. */
+/** True if a value may be a scalar: a JSON column may have any value, and values read from it can be saved again. */
 const mayBeScalar = ({ dataClass }: Partial<Pick<ValueAttribute, 'dataClass'>>): boolean =>
   dataClass?.place.anyJson === true
 

@@ -22,7 +22,7 @@ export type ComparisonScalar = NumericOperand | string
 export const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 const DECIMAL = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?\s*$/
 
-/** Maximum number of characters of a number in a save: some clients write more digits than a double holds, which has 24. */
+/** Maximum number of characters of a number in a save. A double has at most 24, but some clients write more digits. */
 export const MAX_SAVED = 100
 /** Maximum length of an operand. No number that can be stored needs more, and converting digits to a bigint takes quadratic time. */
 const MAX_DIGITS = 1_000

@@ -14,8 +14,8 @@ const EXPONENT: Readonly<Record<string, string>> = { k: 'e3', K: 'e3', M: 'e6', 
 export const isGrouped = (text: string): boolean => text.length <= MAX_LENGTH && GROUPED.test(text)
 
 /**
- * The number that a person probably means by a text that is none, as it has to be written: 1500000 for `1,500,000` and `1.5M`. Only
- * for messages, since the text may mean something else.
+ * The number that a person probably means by a text that is not a valid number, in valid form: 1500000 for `1,500,000` and `1.5M`. Only for
+ * messages, since the text may mean something else.
  */
 export function plainNumber(text: string): string | undefined {
   if (text.length > MAX_LENGTH || NUMBER.test(text)) return undefined

@@ -40,7 +40,7 @@ export class Archive {
     yield decoder.decode()
   }
 
-  /** The text of a small part. @throws {Error} as above, or it is not small */
+  /** The text of a small part. @throws {Error} if the part does not exist, is damaged, or is not small */
   async text(part: string): Promise<string> {
     this.checkSize(part, MAX_WHOLE)
     let content = ''
@@ -69,7 +69,7 @@ export class Archive {
   }
 }
 
-/** Name of a part as names compare: in lower case, and percent-encoded in any way. Source: ECMA-376, part 2, 6.2.2. */
+/** Name of a part in the form for comparisons: in lower case, and without percent-encoding. Source: ECMA-376, part 2, 6.2.2. */
 function comparable(part: string): string {
   try {
     return decodeURIComponent(part).toLowerCase()

@@ -1,15 +1,15 @@
 import { doubleOf, parseExact } from '../../base/exact-json.ts'
 import type { NumberKind } from './number-format.ts'
 
-/** A cell as a sheet has it. */
+/** A cell as stored in a sheet. */
 export interface SheetCell {
-  /** From 0. */
+  /** Number of the column, from 0. */
   readonly column: number
   /** `n` if the file names none. Source: ECMA-376, part 1, 18.18.11. */
   readonly type: string
   /** Index of the format. */
   readonly style: number
-  /** The value as text, of a shared text its index. */
+  /** The value as text; for a shared text its index. */
   readonly text: string
   readonly isFormula: boolean
 }
@@ -80,10 +80,10 @@ function meaningOf(text: string, style: number, context: CellContext): unknown {
 
 /** Digits that every double keeps. Source: IEEE 754. */
 const SAFE_DIGITS = 15
-/** Digits as which spreadsheet programs write a double. */
+/** Maximum number of digits with which spreadsheet programs write a double. */
 const MAX_DIGITS = 17
 
-/** A double, or the digits that some program has written beyond it. */
+/** A double, or all digits of the text if a program has written more digits than a double keeps. */
 function withDigits(number: number, text: string): unknown {
   if (text.length <= SAFE_DIGITS || !JSON_NUMBER.test(text)) return number
   const digits = text.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')
@@ -94,12 +94,14 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 const DAY_MS = 86_400_000
 const FIRST_DAY_1904 = Date.UTC(1904, 0, 1)
-/** First day of the count, behind a day that did not exist: 29 February 1900. */
+/** Day 0 of the count, moved back by a day that did not exist: 29 February 1900. */
 const DAY_ZERO = Date.UTC(1899, 11, 30)
 const NO_DAY = 60
 const END = Date.UTC(10_000, 0, 1)
 
-/** A time of day within day 0, else a day if it is midnight, else a moment; undefined for what spreadsheets do not show. */
+/**
+ * A time of day within day 0, else a day if it is midnight, else a moment; undefined for numbers that spreadsheets do not show as dates.
+ */
 function momentOf(days: number, is1904: boolean): string | undefined {
   const ms = Math.round(days * DAY_MS)
   const day = Math.floor(ms / DAY_MS)

@@ -1,7 +1,7 @@
 /** Meaning of a number in a cell: itself, a day or time of day, or a time that passes midnight. */
 export type NumberKind = 'number' | 'date' | 'duration'
 
-/** Formats without a code that show dates and times, some of them in East Asia alone. Source: ECMA-376, part 1, 18.8.30. */
+/** Formats without a code that show dates and times, some of them only in East Asia. Source: ECMA-376, part 1, 18.8.30. */
 const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [14, 22],
   [27, 36],

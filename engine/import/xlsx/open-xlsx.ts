@@ -6,8 +6,8 @@ import { columnName, type SheetRow, sheetRows } from './sheet-rows.ts'
 import { readWorkbook, type Workbook } from './workbook.ts'
 
 /**
- * Opens a sheet of an Excel file. Its first row with a value has the names of the columns. A formula counts as its last result, of
- * merged cells the first one has the value, and a row with a cell that has no value, such as `#REF!`, cannot be saved.
+ * Opens a sheet of an Excel file. Its first row with a value has the names of the columns. A formula has the value of its last result,
+ * merged cells have their value in the first cell, and a row with a cell that has no value, such as `#REF!`, cannot be saved.
  * @throws {Error} the file is missing or is not an Excel file, or there is no such sheet
  */
 export async function openXlsx(path: string, sheet: string | undefined): Promise<TableFile> {
@@ -34,7 +34,7 @@ export async function openXlsx(path: string, sheet: string | undefined): Promise
   }
 }
 
-/** @throws {InputError} the file is not what `read` takes */
+/** @throws {InputError} if `read` does not accept the file */
 async function using<T>(path: string, read: (archive: Archive) => Promise<T>): Promise<T> {
   let archive: Archive | undefined
   try {

@@ -7,11 +7,11 @@ export interface SheetRow {
   readonly cells: readonly SheetCell[]
 }
 
-/** Columns of a sheet. Source: Excel specifications and limits. */
+/** Maximum number of columns of a sheet. Source: Excel specifications and limits. */
 const MAX_COLUMNS = 16_384
 const MAX_ROWS = 1_048_576
 
-/** The shared texts of a file, as many together as are at hand. @throws {Error} the XML is damaged */
+/** The shared texts of a file, in groups as they become available. @throws {Error} the XML is damaged */
 export function sharedTexts(xml: AsyncIterable<string>): AsyncGenerator<string[]> {
   const texts = new TextCollector()
   return readXml(xml, {
@@ -24,7 +24,7 @@ export function sharedTexts(xml: AsyncIterable<string>): AsyncGenerator<string[]
   })
 }
 
-/** The rows of a sheet that have cells, as many together as are at hand. @throws {Error} the XML is damaged */
+/** The rows of a sheet that have cells, in groups as they become available. @throws {Error} the XML is damaged */
 export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]> {
   const inline = new TextCollector()
   let index = -1
@@ -32,7 +32,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
   let cell = { column: -1, type: 'n', style: 0, text: '', isFormula: false }
   /** Columns of the cells of a row that are not in order. */
   let unordered: Set<number> | undefined
-  /** Elements of these names occur elsewhere as well, such as behind the rows. */
+  /** True inside a row: elements of these names also occur elsewhere, such as after the rows. */
   let isInRow = false
   let isInCell = false
   let isValue = false
@@ -135,7 +135,7 @@ async function* readXml<T>(xml: AsyncIterable<string>, { open, text, close }: Ha
 /** Name of an element or attribute without the prefix of its namespace. */
 export const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** The text of its runs, without their readings in phonetic script. Source: ECMA-376, part 1, 18.4. */
+/** Collects the text of runs, without their readings in phonetic script. Source: ECMA-376, part 1, 18.4. */
 class TextCollector {
   private collected = ''
   private isText = false
@@ -164,14 +164,14 @@ class TextCollector {
   }
 }
 
-/** Characters that XML does not have are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
+/** Decodes characters that XML cannot contain, which are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
 function unescaped(text: string): string {
   const read = text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
   // Half a character is none.
   return read.isWellFormed() ? read : text
 }
 
-/** Number from 0 of a row. @throws {Error} it is not a row behind the one before, or beyond what a sheet has */
+/** Number of a row, from 0. @throws {Error} if the row does not come after the previous one, or exceeds the limit of a sheet */
 function rowAfter(index: number, name: string | undefined): number {
   const next = name === undefined ? index + 1 : Number(name) - 1
   if (Number.isSafeInteger(next) && next > index && next < MAX_ROWS) return next
@@ -184,8 +184,8 @@ function columnAfter(column: number): number {
 }
 
 /**
- * Number from 0 of the column in the name of a cell, such as `AB12`.
- * @throws {Error} it is beyond what a sheet has, or the cell is of another row
+ * Number of the column in the name of a cell, such as `AB12`, from 0.
+ * @throws {Error} if it exceeds the limit of a sheet, or the cell belongs to another row
  */
 function columnOf(cell: string, row: number): number {
   let column = 0

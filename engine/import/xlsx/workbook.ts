@@ -9,11 +9,11 @@ const MAX_TEXTS = 2 ** 30
 
 /** A workbook without the rows of its sheets. */
 export interface Workbook extends CellContext {
-  /** In their order, each with the name of its part. */
+  /** Sheets in their order, each with the name of its part. */
   readonly sheets: readonly { readonly name: string; readonly part: string }[]
 }
 
-/** Reads what an Excel file has beside the rows. Source: ECMA-376, part 1, 18. @throws {Error} the file is damaged or another one */
+/** Reads all of an Excel file except the rows. Source: ECMA-376, part 1, 18. @throws {Error} the file is damaged or not an Excel file */
 export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const main = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.part
   if (main === undefined) throw new Error('it has no workbook')
@@ -63,7 +63,7 @@ interface Relation {
   readonly part: string
 }
 
-/** Parts to which a part refers, or with an empty name the whole file. Source: ECMA-376, part 2, 6.5. */
+/** Parts to which a part refers or, with an empty name, to which the whole file refers. Source: ECMA-376, part 2, 6.5. */
 async function relationsOf(archive: Archive, part: string): Promise<Relation[]> {
   const slash = part.lastIndexOf('/') + 1
   const relations = parseXml(await archive.text(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`)).root!

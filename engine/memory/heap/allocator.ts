@@ -46,7 +46,7 @@ export class Allocator {
 
   /**
    * Allocates a block, whose content is undefined.
-   * @param part purpose of the block. Some room is reserved for directories: without a new version, nothing could be freed either
+   * @param part purpose of the block. Some room is reserved for directories, because memory can be freed only after a new version
    * @throws {MemoryFull}
    */
   allocate(bytes: number, part: Part): Address {

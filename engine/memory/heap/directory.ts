@@ -18,7 +18,7 @@ import { BITS, type ColumnKind, NUMBERS, POINTERS, VECTORS } from './pages.ts'
  * ```
  */
 export const ROOT_SEQUENCE = 0
-/** In 64-bit numbers. */
+/** Index in 64-bit numbers. */
 const ROOT_GLOBAL_STAMP = 1
 export const ROOT_TEXTS = 4
 export const ROOT_TABLES = 5
@@ -49,7 +49,7 @@ export interface TableShape {
   readonly kinds: readonly ColumnKind[]
   /** Attributes with an index; each has a column too. */
   readonly indexed: readonly (StorageAttribute | RelatedEntityAttribute)[]
-  /** Attributes among them whose order is kept. */
+  /** Indexed attributes whose order is maintained. */
   readonly ordered: readonly StorageAttribute[]
   readonly columnOf: ReadonlyMap<ColumnAttribute, number>
   readonly indexOf: ReadonlyMap<ColumnAttribute, number>

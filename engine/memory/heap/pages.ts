@@ -9,10 +9,10 @@ import type { Part, SharedHeap } from './shared-heap.ts'
  *
  * ```
  * u32 kind
- * u32 sequence of the version that it was made for: tells apart pages that were at one address
- * u32 × SEGMENT_WORDS bitmap: rows with a value; of the page of live rows, those that exist
+ * u32 sequence of the version that it was created for: distinguishes pages that were at the same address
+ * u32 × SEGMENT_WORDS bitmap: rows with a value; in the page of live rows, rows that exist
  * values: f64 or i64 of numbers, u32 of texts, vectors and rows
- * of vectors: u32 × SEGMENT_ROWS addresses of codes, u32 address of the sketches or 0, an unused word
+ * for vectors: u32 × SEGMENT_ROWS addresses of codes, u32 address of the sketches or 0, an unused word
  * ```
  */
 const PAGE_KIND = 0
@@ -63,7 +63,7 @@ export interface Workspace {
   readonly heap: SharedHeap
   readonly allocator: Allocator
   readonly reclaimer: Reclaimer
-  /** Sequence of the version that is being made. */
+  /** Sequence of the version that is being created. */
   sequence: number
 }
 
@@ -76,12 +76,12 @@ export interface PagesState {
 }
 
 /**
- * The pages of one kind of data, for the writer. A page that readers may have is not changed: {@link writable} copies it, once
- * for each version. Rows that no version has yet are the exception: they are added in place.
+ * The pages of one kind of data, for the writer. A page that readers may use is not changed: {@link writable} copies it, once for each
+ * version. The exception is rows that do not belong to a version yet: they are added in place.
  */
 export class Pages {
   private readonly addresses: Address[]
-  /** The list of addresses as readers have it. */
+  /** The list of addresses that readers use. */
   private list: Address
   private listCapacity: number
   private listBorn: number
@@ -127,7 +127,7 @@ export class Pages {
     return copy
   }
 
-  /** Address of a page for adding a row that no version has yet. */
+  /** Address of a page for adding a row that does not belong to a version yet. */
   appendable(index: number): Address {
     const address = this.addresses[index]
     if (address === undefined) return this.add(index)
@@ -151,7 +151,7 @@ export class Pages {
     return widened
   }
 
-  /** The list of page addresses for the version that is being made. @throws {MemoryFull} */
+  /** The list of page addresses for the version that is being created. @throws {MemoryFull} */
   publish(): Address {
     if (!this.isChanged) return this.list
     const { heap, allocator, sequence } = this.space
@@ -167,7 +167,7 @@ export class Pages {
     return this.list
   }
 
-  /** Frees everything as of the version that is being made. */
+  /** Frees everything as of the version that is being created. */
   clear(): void {
     for (const address of this.addresses) this.retirePage(address)
     this.addresses.length = 0

@@ -1,10 +1,10 @@
 import type { SharedHeap } from './shared-heap.ts'
 
-/** Memory that later versions do not need, but an older one that may still be read does. */
+/** Memory that an older version needs, which may still be read, but later versions do not need. */
 interface Retired {
-  /** Sequence of the first version that had it; 0 when readers of every earlier version may come across it. */
+  /** Sequence of the first version that had it; 0 if readers of any earlier version may access it. */
   readonly born: number
-  /** Sequence of the first version that does not. */
+  /** Sequence of the first version that does not have it. */
   readonly retired: number
   readonly free: () => void
 }
@@ -21,7 +21,7 @@ export class Reclaimer {
 
   constructor(private readonly heap: SharedHeap) {}
 
-  /** @param retired sequence of the version that is being made */
+  /** @param retired sequence of the version that is being created */
   retire(born: number, retired: number, free: () => void): void {
     this.fresh.push({ born, retired, free })
   }

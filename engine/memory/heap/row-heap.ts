@@ -63,7 +63,7 @@ export class RowHeap {
     return start
   }
 
-  /** Removes a row as of the version that is being made. */
+  /** Removes a row as of the version that is being created. */
   retire(rowId: number): void {
     if (!this.keeps) return
     const { heap, allocator, reclaimer, sequence } = this.space
@@ -74,7 +74,7 @@ export class RowHeap {
     reclaimer.retire(born, sequence, () => allocator.free(block, ROW_HEADER_BYTES + length, 'rows'))
   }
 
-  /** @returns the list of pages for the version that is being made, {@link NO_ADDRESS} when rows are not kept */
+  /** @returns the list of pages for the version that is being created, {@link NO_ADDRESS} when rows are not kept */
   publish(): Address {
     return this.keeps ? this.pages.publish() : NO_ADDRESS
   }

@@ -9,9 +9,9 @@ import { type Address, NO_ADDRESS, offsetBy, wordAt } from './address.ts'
  * {@link SCRATCH_BYTES}.
  */
 
-/** Number of the published version. Grows by one with every version, past the signed 32 bits too, and is never 0. */
+/** Number of the published version. Grows by one with every version, also beyond the signed 32-bit range, and is never 0. */
 const SEQUENCE = 1
-/** Address of its directory, whose first word is the sequence again. */
+/** Address of the directory of the published version, whose first word repeats the sequence. */
 const ROOT = 2
 /** 1 as soon as every table that fits is in memory. */
 const IS_BUILT = 3
@@ -22,7 +22,7 @@ const MOVES = 6
 /** Bytes in use by {@link PARTS}, in units of 1 KiB: for reports. */
 const USED = 8
 const FIRST_SLOT = 16
-/** A cache line each, so that threads do not slow each other down. */
+/** Number of words of a slot: one cache line, so that threads do not slow each other down. */
 const SLOT_WORDS = 16
 
 /** Purposes of blocks of memory. */
@@ -110,7 +110,7 @@ export class SharedHeap {
 
   /**
    * Claims a free slot.
-   * @returns undefined when there is none: the thread works without the memory
+   * @returns undefined if all slots are taken: then the thread works without the memory
    */
   claimSlot(threadId: number): number | undefined {
     for (let slot = 0; slot < READER_SLOTS; slot++) {
@@ -189,14 +189,14 @@ export class SharedHeap {
     Atomics.notify(this.ints, SEQUENCE)
   }
 
-  /** Invalidates the published version: readers work without this memory from now on. Those that have pinned it may finish. */
+  /** Invalidates the published version: readers work without this memory from now on. Readers that have pinned the version may finish. */
   invalidate(): void {
     Atomics.store(this.ints, IS_BUILT, 0)
     Atomics.store(this.ints, SEQUENCE, 0)
     Atomics.notify(this.ints, SEQUENCE)
   }
 
-  /** Sequence of the newest version since the memory was made. */
+  /** Sequence of the newest version since the memory was created. */
   get lastSequence(): number {
     return Atomics.load(this.words, LAST_SEQUENCE)
   }

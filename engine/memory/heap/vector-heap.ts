@@ -42,12 +42,12 @@ const CHUNK_BYTES = 2 ** 17
 const ALIGNMENT = 16
 
 /**
- * The vectors of a column, for the writer. A change copies one vector and not a page of them. Vectors are contiguous, because a
- * scan reads all of them: between the rows that they came with they took five times as long. For the same reason their codes,
- * mostly all that a scan reads, have separate chunks.
+ * The vectors of a column, for the writer. A change copies one vector, not a page of vectors. Vectors are contiguous, because a scan reads
+ * all of them: when they were stored between their rows, it took five times as long. For the same reason their codes, which are most of
+ * what a scan reads, have separate chunks.
  *
- * The sketches of a segment are one block, by rows, and change in place: readers of an earlier version may miss a row that is
- * being changed, as searches by sketches may miss any row.
+ * The sketches of a segment are one block, by rows, and change in place: readers of an earlier version may miss a row that is being
+ * changed, as searches by sketches may miss any row.
  */
 export class VectorHeap {
   private readonly vectors: Slots
@@ -57,7 +57,7 @@ export class VectorHeap {
   /** Blocks of sketches. */
   private sketches: Address[]
   private readonly dimension: number
-  /** 0 if there are none: answers may miss rows only where an index may be used. */
+  /** Bytes of the sketches; 0 without sketches: answers may miss rows only where an index may be used. */
   private readonly sketchBytes: number
 
   constructor(
@@ -126,7 +126,7 @@ export class VectorHeap {
     return sketches
   }
 
-  /** Frees a vector as of the version that is being made. */
+  /** Frees a vector as of the version that is being created. */
   retire(address: Address): void {
     const { heap, reclaimer, sequence } = this.space
     const { freeVectors } = this
@@ -181,7 +181,7 @@ class Slots {
     return (first + this.slotCount++ * this.slotBytes) as Address
   }
 
-  /** Frees all slots as of the version that is being made. */
+  /** Frees all slots as of the version that is being created. */
   clear(): void {
     const { allocator, reclaimer, sequence } = this.space
     const { chunks } = this

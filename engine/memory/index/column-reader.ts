@@ -14,7 +14,7 @@ export type ColumnValue = number | bigint | undefined
 /** Comparisons that order texts. */
 export type TextOrder = Pick<TextPool, 'head' | 'compare'>
 
-/** Compares two values of one column; null is lowest. @param texts of a column of texts */
+/** Compares two values of one column; null is lowest. @param texts set for a column of texts */
 export function compareValues(a: ColumnValue, b: ColumnValue, texts: TextOrder | undefined): number {
   if (a === b) return 0
   if (a === undefined) return -1

@@ -63,7 +63,7 @@ export class OrderWriter {
 
   /**
    * Inserts rows, which ascend in the order: a leaf is found once for all rows that it receives.
-   * @param upTo makes the test for the rows up to a given one @throws {MemoryFull}
+   * @param upTo creates the test for the rows up to a given one @throws {MemoryFull}
    */
   insert(rowIds: Uint32Array, upTo: (rowId: number) => RowTest): void {
     for (let insertedCount = 0; insertedCount < rowIds.length; )
@@ -82,7 +82,7 @@ export class OrderWriter {
     }
   }
 
-  /** Frees everything as of the version that is being made. */
+  /** Frees everything as of the version that is being created. */
   clear(): void {
     if (this.root !== 0) this.clearBelow(this.root)
     this.root = NO_ADDRESS

@@ -18,7 +18,9 @@ const CAPACITY = 0
 const LENGTH = 1
 const HEADER_WORDS = 2
 const EMPTY = 2
-/** Maximum number of rows listed for one value; more are left to columns: the planner would not use an index for them. */
+/**
+ * Maximum number of rows listed for one value. If there are more, columns are read instead: the planner would not use an index for them.
+ */
 const MAX_LISTED = 8192
 const INITIAL_CAPACITY = 64
 const MIN_LIST = 4
@@ -60,7 +62,7 @@ function copyFromEnd(words: Uint32Array, first: number, rowIds: Uint32Array): vo
   for (let i = rowIds.length - 1; i >= 0; i--) rowIds[i] = Atomics.load(words, first + i)
 }
 
-/** The only one of {@link candidateRows}, if it is not in a list, as in most unique attributes. */
+/** The single row of {@link candidateRows}, if it is not in a list, as for most unique attributes. */
 export function onlyCandidate({ words }: SharedHeap, table: Address, hash: number): number | undefined {
   const where = find(words, table, hash)
   return isRow(where) ? where >>> 1 : undefined
@@ -173,7 +175,7 @@ export class PostingIndex {
     }
   }
 
-  /** Removes a row from the values of a hash, as of the version that is being made. */
+  /** Removes a row from the values of a hash, as of the version that is being created. */
   remove(hash: number, rowId: number): void {
     const { reclaimer, sequence } = this.space
     reclaimer.retire(0, sequence, () => this.removeNow(hash, rowId))

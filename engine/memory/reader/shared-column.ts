@@ -41,7 +41,7 @@ interface Known {
   readonly segment: Segment
 }
 
-/** Segments of one column, views of the shared memory, made once for each state of their pages. */
+/** Segments of one column, views of the shared memory, created once for each state of their pages. */
 export class SegmentViews {
   private readonly cache: (Known | undefined)[] = []
 

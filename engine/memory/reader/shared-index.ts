@@ -9,10 +9,10 @@ import type { SharedOrder } from './shared-order.ts'
 import type { SharedTexts } from '../text/text-pool.ts'
 import { hashNumber } from '../text/text-key.ts'
 
-/** A value as columns have it: a number, or the address of a text; undefined for a text that no row has. */
+/** A value as stored in columns: a number, or the address of a text; undefined for a text that no row has. */
 type Cell = number | bigint | undefined
 
-/** Rows found in a hash table, as one version has them. */
+/** Rows found in a hash table, in the state of one version. */
 export interface CandidateRows {
   /** Prefetches the values of rows, so that the processor waits for many of them at a time. */
   touch(rowIds: Uint32Array): void

@@ -37,7 +37,7 @@ export class SharedOrder implements RowOrder {
     return this.ofValue(this.read(rowId))
   }
 
-  /** Range of the rows of a value, as the column has it. */
+  /** Span of the rows that have a value, given as stored in the column. */
   ofValue(value: ColumnValue): Span {
     return value === undefined ? this.nulls : this.between(other => compareValues(other, value, this.texts))
   }

@@ -28,7 +28,7 @@ interface SharedStoreOptions {
   counts?: ThreadCounts | undefined
 }
 
-/** The store with the shared memory in front of it, when there is one and a slot in it for this thread. */
+/** The store with the shared memory in front of it, if that exists and has a slot for this thread. */
 export function shareMemory({
   memory,
   ...options
@@ -40,7 +40,7 @@ export function shareMemory({
 /** Maximum time for which a reader waits for the version of a commit that it sees in LMDB. */
 const VERSION_TIMEOUT_MS = 100
 
-/** Reads from shared memory, and from LMDB what is not in it, in the state after the same commit. */
+/** Reads from shared memory, and other data from LMDB, in the state after the same commit. */
 export class SharedStore implements Store {
   readonly heap: SharedHeap
   readonly texts: SharedTexts
@@ -49,7 +49,7 @@ export class SharedStore implements Store {
   private readonly objects: ColumnCache
   private open: SharedSnapshot | undefined
 
-  /** @param slot of this reader alone */
+  /** @param slot slot that only this reader uses */
   constructor(
     private readonly options: SharedStoreOptions,
     private readonly slot: number,
@@ -142,7 +142,7 @@ export class SharedStore implements Store {
 }
 
 class SharedSnapshot implements Snapshot {
-  /** By table number. */
+  /** Tables by number. */
   private readonly tables: (TableSnapshot | undefined)[] = []
   private isOther = false
   /** Set when the work needed LMDB after it had advanced: the work must be repeated, even if it has continued. */

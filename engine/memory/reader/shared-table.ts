@@ -69,7 +69,7 @@ export class SharedTable implements TableSnapshot, TablePages {
   readonly rowIdLimit: number
   private readonly words: Uint32Array
   private readonly segmentCount: number
-  /** Takes the results of reads that prefetch: V8 removes reads without a use. */
+  /** Receives the results of prefetching reads, because V8 removes reads whose results are not used. */
   protected prefetchSink = 0
   private columns: Map<ColumnAttribute, Column> | undefined
 

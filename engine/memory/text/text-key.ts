@@ -122,7 +122,7 @@ const mix = (hash: number): number => {
   return product ^ (product >>> 15)
 }
 
-/** Never 0. The multiplication steps are those of the finalizer of MurmurHash3 (Appleby, public domain). */
+/** Finishes a hash, which is never 0, with the multiplication steps of the finalizer of MurmurHash3 (Appleby, public domain). */
 const finishHash = (hash: number): number => {
   let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)

@@ -63,7 +63,7 @@ export class SharedTexts implements TextPool {
 
   constructor(
     private readonly heap: SharedHeap,
-    /** Address of the shards: that of an older version finds what this version has. */
+    /** Address of the shards; an address from an older version also finds the texts of this version. */
     public shards: Address,
   ) {
     this.words = heap.words

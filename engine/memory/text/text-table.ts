@@ -54,7 +54,7 @@ export class TextTable {
     return text
   }
 
-  /** Counts one row fewer for a text, as of the version that is being made. */
+  /** Counts one row fewer for a text, as of the version that is being created. */
   release(text: Address): void {
     const { heap, reclaimer, sequence } = this.space
     heap.preserve(text, 4)
@@ -100,7 +100,7 @@ export class TextTable {
     allocator.free(text, textBytes(byteLengthOf(words, text)), 'texts')
   }
 
-  /** The table for a hash, with room for one more: it grows if necessary. Readers may go on with the old one. */
+  /** The table for a hash, with room for one more text: it grows if necessary. Readers may continue with the old one. */
   private roomyTable(hash: number): Address {
     const { words } = this
     const { heap, allocator, reclaimer, sequence } = this.space

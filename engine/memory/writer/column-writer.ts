@@ -44,7 +44,7 @@ export class ColumnWriter {
   private readonly reader: ColumnReader
   /** Set for a column of texts. */
   private readonly texts: TextTable | undefined
-  /** Rows still to be inserted into the order: new ones, ascending, and those with another value. */
+  /** Rows still to be inserted into the order: new rows, ascending, and rows whose value has changed. */
   private addedRows: number[] = []
   private readonly movedRows = new Set<number>()
 
@@ -74,7 +74,7 @@ export class ColumnWriter {
     return { pages: pages.state, index: index?.state, order: order?.root, vectors: vectors?.state }
   }
 
-  /** Value of a row in the version that is being made. */
+  /** Value of a row in the version that is being created. */
   value(rowId: number): ColumnValue {
     return valueAt(this.space.heap, this.pages.page(rowId >>> SEGMENT_BITS), rowId % SEGMENT_ROWS)
   }
@@ -143,8 +143,8 @@ export class ColumnWriter {
   }
 
   /**
-   * Builds the index and the order, if the column has them: sorting all rows at once costs a tenth of inserting each, and brings
-   * those of one value together.
+   * Builds the index and the order, if the column has them: sorting all rows at the same time costs a tenth of inserting each, and places
+   * rows with the same value next to each other.
    * @param rowIds all rows, ascending @throws {MemoryFull}
    */
   buildIndex(rowIds: Uint32Array): void {
@@ -180,7 +180,7 @@ export class ColumnWriter {
     if (value !== undefined) this.release(value)
   }
 
-  /** Frees everything else as of the version that is being made. */
+  /** Frees everything else as of the version that is being created. */
   clear(): void {
     this.pages.clear()
     this.vectors?.clear()
@@ -197,7 +197,7 @@ export class ColumnWriter {
     return this.order?.isBuilt ? this.order : undefined
   }
 
-  /** Takes a row out of the order, by the value that it still has. */
+  /** Removes a row from the order, by the value that it still has. */
   private leaveOrder(rowId: number): void {
     const order = this.builtOrder
     if (!order || this.movedRows.delete(rowId)) return

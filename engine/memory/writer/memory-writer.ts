@@ -31,13 +31,13 @@ interface MemoryState {
   allocator: AllocatorState
   /** Address of the shards of texts. */
   texts: Address
-  /** In the order of the catalog; null for one that does not fit. */
+  /** States of the tables, in the order of the catalog; null for a table that does not fit. */
   tables: (TableState | null)[]
 }
 
 /** A row that a commit changed. */
 interface CommittedChange extends Change {
-  /** Bytes of the row, if at hand; otherwise they are read again. */
+  /** Bytes of the row, if available; otherwise they are read again. */
   row?: Uint8Array
 }
 
@@ -47,8 +47,8 @@ const ROWS_PER_STEP = 256
 const CHANGES_PER_STEP = 1_000
 
 /**
- * Fills the shared memory and keeps it up to date: the only mutator. Runs in the writer thread, beside the transactions, and
- * makes a version after each of them. Errors end the use of the memory, never a write: LMDB has everything.
+ * Fills the shared memory and keeps it up to date: the only mutator. Runs in the writer thread, alongside the transactions, and creates a
+ * version after each of them. Errors end the use of the memory, never a write: LMDB has everything.
  */
 export class MemoryWriter {
   private readonly options: MemoryWriterOptions

@@ -55,7 +55,7 @@ export class TableQueue {
     this.waitingTables.shift()
   }
 
-  /** Empties the queue: everything came from an image. */
+  /** Empties the queue, because an image contained all dataclasses. */
   clear(): void {
     this.waitingTables = []
   }
@@ -69,9 +69,9 @@ export class TableQueue {
   }
 
   /**
-   * Runs `work`. When there is no room for it, the dataclass is removed, and read again without its rows or those of another:
-   * freed memory can be used after the next version.
-   * @returns false when there was no room
+   * Runs `work`. If the memory is full, the dataclass is removed and read again later, without its rows or without the rows of another
+   * dataclass: freed memory can be used after the next version.
+   * @returns false if the memory was full
    */
   fit(table: QueuedTable, work: (writer: TableWriter) => void): boolean {
     try {

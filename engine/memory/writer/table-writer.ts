@@ -42,7 +42,7 @@ export class TableWriter {
   private readonly columns: readonly ColumnWriter[]
   private readonly indexes: readonly ColumnWriter[]
   private readonly orders: readonly ColumnWriter[]
-  /** By segment, the version in which its rows last changed, for what readers take from the rows themselves. */
+  /** By segment, the version in which its rows last changed, for data that readers take from the rows themselves. */
   private readonly changes: number[]
   private directory: Address
   private directoryBorn: number
@@ -173,7 +173,7 @@ export class TableWriter {
     for (const column of this.orders) column.putOrder()
   }
 
-  /** After {@link complete}. @returns the address of the table's directory in the version that is being made */
+  /** To be called after {@link complete}. @returns the address of the table's directory in the version that is being created */
   publish(): Address {
     if (!this.isChanged) return this.directory
     const { heap, allocator, sequence } = this.space
@@ -197,7 +197,7 @@ export class TableWriter {
     return this.directory
   }
 
-  /** Frees everything as of the version that is being made. */
+  /** Frees everything as of the version that is being created. */
   clear(): void {
     for (const rowId of this.liveRows()) {
       for (const column of this.columns) column.releaseValue(rowId)

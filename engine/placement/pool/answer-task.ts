@@ -56,7 +56,7 @@ export function answerTask(
   }
 }
 
-/** Outcome of a task. @param bytes the answer, or its rest that the sink does not have yet */
+/** Outcome of a task. @param bytes the answer, or the rest of it that the sink has not received yet */
 export function answerOutcome(bytes: Uint8Array, sink: AnswerSink | undefined): PoolOutcome {
   if (sink) return transferred(sink.end(bytes))
   // Bytes that are not shared belong to a buffer that the next task reuses.

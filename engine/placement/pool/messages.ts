@@ -16,7 +16,7 @@ import type { SlotWords } from './slot-words.ts'
 export interface PoolThreadOptions extends SlotWords {
   readonly store: ReadStoreOptions
   readonly limits: QueryLimits
-  /** Undefined: these threads make no answers for clients. */
+  /** Undefined if these threads do not create answers for clients. */
   readonly answers: AnswerThreadOptions | undefined
   /** See `IndexStatus`. Undefined: there are no indexes of vectors. */
   readonly indexStatus: Int32Array | undefined
@@ -26,7 +26,7 @@ export interface PoolThreadOptions extends SlotWords {
   readonly loadedCount: Int32Array
 }
 
-/** Options shared by the threads that make answers. */
+/** Options shared by the threads that create answers. */
 interface AnswerThreadOptions {
   /** Budget of all request bodies and answers. */
   readonly memory: SharedBudget
@@ -66,7 +66,7 @@ interface SplitTask {
   readonly limits: BodyLimits
 }
 
-/** Parses some parts of such a body, and encodes the new entities among its elements. The answer is that of `packRows`, or empty. */
+/** Parses some parts of such a body, and encodes the new entities among its elements. The answer is the result of `packRows`, or empty. */
 interface PartsTask {
   readonly kind: 'parts'
   readonly body: Uint8Array
@@ -91,7 +91,7 @@ interface ProblemsTask {
   readonly kind: 'problems'
 }
 
-/** Reads rows of a file and encodes them as new entities. The answer is that of `packRows`. */
+/** Reads rows of a file and encodes them as new entities. The answer is the result of `packRows`. */
 interface RowsTask {
   readonly kind: 'rows'
   readonly batch: RowBatch
@@ -113,13 +113,13 @@ export type PoolTask = Task | BodyTask | ChangesTask | ProblemsTask
 /** Message to a thread of the pool. */
 export interface PoolMessage<T = Task> {
   readonly task: T
-  /** Milliseconds since 1970. Waiting time counts. */
+  /** Deadline in milliseconds since 1970, which includes waiting time. */
   readonly deadlineAt: number
-  /** Index of its entry in {@link SlotWords}. */
+  /** Index of the task's entry in {@link SlotWords}. */
   readonly slot: number
   /** Descriptor of an empty file for a large answer. Undefined: no file. */
   readonly spool: number | undefined
-  /** Name of the user for whom it runs; empty for a guest. Undefined where no task needs it. */
+  /** Name of the user for whom the task runs; empty for a guest. Undefined if no task needs it. */
   readonly user?: string | undefined
 }
 

@@ -9,7 +9,7 @@ export const PoolErrors = defineErrors('POOL', {
     CLOSED: () => 'the store is being closed; reads are refused',
   }),
   ...errorsWith({ errCode: 1200, http: 500 })({
-    /** Also if the thread exceeded its memory limit. */
+    /** The thread ended unexpectedly, or exceeded its memory limit. */
     THREAD_LOST: () =>
       'the thread that worked on the query ended unexpectedly and is replaced; narrow the query if it happens again',
   }),

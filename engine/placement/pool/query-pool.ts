@@ -20,7 +20,7 @@ import { slotWords } from './slot-words.ts'
 import { startThreads } from './start-threads.ts'
 
 export interface PoolOptions {
-  /** 0: one less than the number of cores, at least two. */
+  /** Number of threads; 0: one less than the number of cores, at least two. */
   threads: number
   /** Maximum number of queries that wait for a thread; further ones are refused with 503. */
   queueLimit: number
@@ -63,9 +63,9 @@ export const queryThread = (indexStatus?: Int32Array, tasks: readonly TaskModule
 /** A query from its arrival to its answer. */
 class PendingQuery<T extends object> extends PendingTask<AnswerBody> {
   readonly isExport: boolean
-  /** Set while a thread has it. */
+  /** Slot of the query, set while a thread has it. */
   slot: number | undefined
-  /** Timer that terminates its thread; set while a thread has a query that was given up. */
+  /** Timer that terminates the thread of the query; set while a thread is running a query that was abandoned. */
   endTimer: NodeJS.Timeout | undefined
   /** True if an earlier thread that had the query ended for another reason. */
   isRepeated = false
@@ -96,37 +96,37 @@ export interface QueryPoolOptions extends PoolOptions {
   readonly entry?: ThreadEntry
   /** True if tasks need the name of their user. */
   readonly needsUser?: boolean
-  /** Undefined: the threads make no answers for clients. */
+  /** Undefined if the threads do not create answers for clients. */
   readonly answers?: AnswerResources
   /** Counters of the pool's own thread. */
   readonly counts?: ThreadCounts
 }
 
 /**
- * Number of tasks that a thread holds: the current one and the next, so that it is not idle between them. More would only wait
- * behind a long one while another thread is idle.
+ * Number of tasks that a thread holds: the current one and the next, so that it is not idle between them. Further tasks would only wait for
+ * a long one while another thread is idle.
  */
 const TASKS_PER_THREAD = 2
 const RETRY_AFTER_SECONDS = 1
-/** Further ones are refused, so that they do not fill the queue for minutes. */
+/** Maximum number of waiting exports. Further exports are refused, so that they do not fill the queue for minutes. */
 const MAX_WAITING_EXPORTS = 8
 const EXPORT_RETRY_SECONDS = 10
 /** Maximum time to wait for threads to load, because one that fails never reports it. */
 const MAX_LOADING_MS = 60_000
-/** Distance of two looks at the threads while the pool closes. */
+/** Time between two checks of the threads while the pool closes. */
 const PAUSE_MS = 5
 
 /**
- * Threads that run queries. The queue is here, in front of Piscina's, so that a waiting query can be removed. One that a thread
- * has is cancelled with a flag in shared memory, because the other query of the thread must continue.
+ * Threads that run queries. The queue is here, in front of Piscina's, so that a waiting query can be removed. A query that a thread is
+ * running is cancelled with a flag in shared memory, because the other query of the thread must continue.
  */
 export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody, PendingQuery<T>> {
   private readonly threads: number
   private readonly tasksPerThread: number
-  /** Queries that threads have, and free slots for more of them. */
+  /** Queries that threads are running, and free slots for more of them. */
   private readonly begunQueries: (PendingQuery<T> | undefined)[]
   private readonly freeSlots: number[]
-  /** Number of exports that threads have. */
+  /** Number of exports that threads are running. */
   private exports = 0
   private readonly words: ReturnType<typeof slotWords>
   /** See `PoolThreadOptions`. */
@@ -179,7 +179,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     if (!this.isClosed) this.piscina ??= this.start()
   }
 
-  /** Refuses waiting tasks, finishes those that the threads have, then stops the threads. */
+  /** Refuses waiting tasks, finishes the tasks that threads are running, then stops the threads. */
   close(): Promise<void> {
     this.closing ??= (async () => {
       this.refuse(PoolErrors.CLOSED)
@@ -200,7 +200,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     return this.piscina?.threads.map(thread => thread.threadId) ?? []
   }
 
-  /** Number of queries that threads have, even if they were given up. */
+  /** Number of queries that threads are running, including abandoned ones. */
   private get begunCount(): number {
     return this.begunQueries.length - this.freeSlots.length
   }
@@ -214,7 +214,10 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     }
   }
 
-  /** An export keeps a thread for seconds: no task is put behind one, and one thread is left for the others. */
+  /**
+   * True if a query may begin. An export occupies a thread for seconds: no other task is given to its thread, and one thread is left for
+   * other tasks.
+   */
   private mayBegin(query: PendingQuery<T>): boolean {
     // A thread that waits for others goes on with further tasks.
     if (this.entry.tasksPerThread) return true
@@ -305,7 +308,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     return [...this.waitingTasks, ...this.begunQueries.flatMap(query => (query?.isOpen ? query : []))]
   }
 
-  /** Rejects the task. If a thread has it, it stops at the next batch of rows, or the thread is terminated. */
+  /** Rejects the task. If a thread is running it, it stops at the next batch of rows, or the thread is terminated. */
   protected override giveUp(query: PendingQuery<T>, error: ProtocolError): void {
     const { slot } = query
     if (slot === undefined) super.giveUp(query, error)
@@ -316,7 +319,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     }
   }
 
-  /** Terminates the thread that still works on a task that was given up, if any. Its other task is given to another thread. */
+  /** Terminates the thread that still works on an abandoned task, if any. Its other task is given to another thread. */
   private stop(slot: number): void {
     const id = Atomics.load(this.words.worksAt, slot)
     const thread = this.piscina?.threads.find(({ threadId }) => threadId === id)

@@ -38,7 +38,7 @@ export const startThreads = ({ file, workerData, threads, tasksPerThread, heapBy
     niceIncrement: NICE,
   })
 
-/** False in a sandbox that refuses the system call, with which a thread would end. */
+/** False in a sandbox that refuses the system call: a thread that uses it would end. */
 function mayLowerPriority(): boolean {
   try {
     setPriority(getPriority())

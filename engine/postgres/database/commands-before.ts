@@ -20,7 +20,7 @@ interface Wire {
   execute(message: object): void
 }
 
-/** The driver's query, as far as it is changed here. */
+/** The part of the driver's query object that this module overrides. */
 interface DriverQuery {
   prepare(wire: Wire): void
   handleDataRow(message: object): void
@@ -35,8 +35,8 @@ type QueryClass = new (
 const command = (name: string, text: string): Command => ({ name: `tesser ${name}`, text, values: [] })
 
 /**
- * The name of a user, which policies of row security read. It lasts to the end of the transaction: a setting of the connection would last to the
- * next request, or to another client of a pooler.
+ * Sets the name of a user, which policies of row security read, until the end of the transaction: a setting of the connection would last to
+ * the next request, or to another client of a pooler.
  * @param variable name of the setting: `app.user`
  * @param user empty for a guest
  */
@@ -45,18 +45,20 @@ export const setUser = (variable: string, user: string): Command => ({
   values: [variable, user],
 })
 
-/** Makes a single statement a serializable transaction. `SET TRANSACTION` would be a warning in the log of the database each time. */
+/** Makes a single statement a serializable transaction. `SET TRANSACTION` would write a warning to the log of the database each time. */
 export const SERIALIZE = command('serializable', 'SET transaction_isolation = serializable')
 export const BEGIN_SERIALIZABLE = command('begin', 'BEGIN ISOLATION LEVEL SERIALIZABLE')
-/** Rules that are deferred are checked with each change from now on. */
+/** Makes the database check deferred constraints with each change from now on. */
 export const CHECK_AT_ONCE = command('check', 'SET CONSTRAINTS ALL IMMEDIATE')
 export const MARK = command('mark', 'SAVEPOINT held')
 export const UNMARK = command('unmark', 'RELEASE SAVEPOINT held')
 
-/** In an order in which a connection can run them to prepare them. */
+/** Commands in an order in which a connection can run them, which prepares them. */
 const FOR_TRANSACTIONS = [SERIALIZE, BEGIN_SERIALIZABLE, CHECK_AT_ONCE, MARK, UNMARK]
 
-/** Prepares the commands of serializable transactions, if the database has these: a standby has none, and takes no changes either. */
+/**
+ * Prepares the commands of serializable transactions, if the database supports these: a standby does not, and accepts no changes either.
+ */
 export async function prepareTransactions(client: pg.ClientBase): Promise<void> {
   try {
     for (const each of FOR_TRANSACTIONS) await client.query(each as never)
@@ -72,9 +74,9 @@ export type QueryAfter = (
 ) => Promise<{ rows: Cells[] }>
 
 /**
- * Makes the function that runs a statement after commands, in one round trip. Outside of a transaction that has begun, all are one: statements
- * up to the end of a sequence of messages are, so that settings last as long as the statement.
- * Source: PostgreSQL, 55.2.3 and 55.2.4.
+ * Creates the function that runs a statement after commands, in one round trip. Outside of an open transaction, they form a single
+ * transaction, as all statements up to the end of a sequence of messages do, so that settings last as long as the statement. Source:
+ * PostgreSQL, 55.2.3 and 55.2.4.
  */
 export function queriesAfter(driver: typeof pg): QueryAfter {
   class QueryAfterCommands extends (driver.Query as unknown as QueryClass) {

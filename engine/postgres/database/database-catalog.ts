@@ -2,7 +2,7 @@ import type { RemoteColumn } from '../sql/remote-table.ts'
 import { arrayText } from '../sql/parameters.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
 
-/** A table, view or whatever else `pg_class` has, as the catalog of its database describes it. */
+/** A table, view or other relation in `pg_class`, as the catalog of its database describes it. */
 export interface CatalogTable {
   readonly schema: string
   readonly name: string
@@ -10,17 +10,17 @@ export interface CatalogTable {
   readonly kind: string
   readonly comment: string | null
   readonly mayRead: boolean
-  /** This user may insert, update and delete. */
+  /** True if the user of the connection may insert, update and delete. */
   readonly mayWrite: boolean
   /** Other tables inherit from it, or are its partitions. */
   readonly hasHeirs: boolean
   /** The state of the database changes with every change of its rows: see `RemoteTable.isOrdinary`. */
   readonly keepsCounts: boolean
-  /** By name, in the order of the table. */
+  /** Columns by name, in the order of the table. */
   readonly columns: ReadonlyMap<string, CatalogColumn>
   /** Valid indexes, in the order of their creation. */
   readonly indexes: readonly CatalogIndex[]
-  /** In the order of their names. */
+  /** Foreign keys in the order of their names. */
   readonly foreignKeys: readonly CatalogForeignKey[]
 }
 
@@ -29,9 +29,9 @@ export interface CatalogColumn extends RemoteColumn {
   readonly isMandatoryDomain: boolean
   /** SQL of the value of a new row, or of the expression that computes the column. */
   readonly initial: string | null
-  /** The same of its domain. */
+  /** SQL of the initial value in the column's domain. */
   readonly domainInitial: string | null
-  /** `a` if it is always generated, `d` by default; otherwise empty. */
+  /** `a` if the column is always generated, `d` by default; otherwise empty. */
   readonly identity: string
   readonly isArray: boolean
   /** Values of an enum. */
@@ -43,7 +43,7 @@ interface CatalogIndex {
   readonly isPrimary: boolean
   readonly isUnique: boolean
   readonly hasCondition: boolean
-  /** Names, without those that are only included; null for an expression. */
+  /** Names of columns, without columns that are only included; null for an expression. */
   readonly columns: readonly (string | null)[]
 }
 
@@ -56,9 +56,9 @@ interface CatalogForeignKey {
 
 /** Tables and schemas at some places, and functions of the server in their database. */
 export interface PlacesCatalog {
-  /** By schema and name, as {@link placeOf} joins them. */
+  /** Tables by schema and name, as {@link placeOf} joins them. */
   readonly tables: ReadonlyMap<string, CatalogTable>
-  /** Schemas of the places, as far as they exist. */
+  /** Existing schemas of the places. */
   readonly schemas: ReadonlySet<string>
   /** The database has the type `vector`. */
   readonly hasVectors: boolean
@@ -69,8 +69,9 @@ export interface PlacesCatalog {
 export const placeOf = (schema: string, table: string): string => JSON.stringify([schema, table])
 
 /**
- * The state of the database (`pg_current_snapshot`) changes with every change of the rows of a table. It need not where rows are elsewhere, or
- * have a store of their own, as in other databases that speak the protocol of PostgreSQL; and policies show each user other rows.
+ * True if the state of the database (`pg_current_snapshot`) changes with every change of the rows of a table. It may not if rows are
+ * elsewhere or in a separate store, as in other databases that speak the protocol of PostgreSQL; and policies show each user different
+ * rows.
  */
 const KEEPS_COUNTS = `c.relkind = 'r' AND NOT c.relrowsecurity AND (SELECT amname FROM pg_am WHERE oid = c.relam) = 'heap'
     AND version() LIKE 'PostgreSQL %' AND version() NOT LIKE '%-YB-%' AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
@@ -81,7 +82,7 @@ const columnNames = (relation: string, numbers: string): string =>
       LEFT JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = k.attnum`
 
 /**
- * SQL of schema, name and description of relations. The type of a column is that under its domains.
+ * SQL of schema, name and description of relations. The type of a column is the base type of its domains.
  * @param relations SQL of their `schema`, `name` and `oid`, which is null for one that does not exist
  * @param more SQL of further columns
  */
@@ -125,7 +126,7 @@ const PLACES = describe(
   to_regprocedure('tesser.stamp()') IS NOT NULL AND to_regprocedure('tesser.number()') IS NOT NULL`,
 )
 
-/** Describes all tables and views but those of the database itself, of extensions, and partitions. {@link readTable} takes its rows. */
+/** Describes all tables and views except partitions and those of the database itself or of extensions. {@link readTable} reads its rows. */
 export const ALL_TABLES = `${describe(
   `SELECT n.nspname AS schema, c.relname AS name, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
@@ -134,13 +135,13 @@ export const ALL_TABLES = `${describe(
 )}
 ORDER BY w.schema <> 'public', w.schema, w.name`
 
-/** Describes what is at some places. {@link readPlaces} takes its rows. */
+/** Describes the tables at some places. {@link readPlaces} reads its rows. */
 export const placesStatement = (places: readonly { readonly schema: string; readonly table: string }[]): Statement => ({
   text: PLACES,
   values: [arrayText(places.map(({ schema }) => schema)), arrayText(places.map(({ table }) => table))],
 })
 
-/** @returns undefined if there is nothing at the place of a row */
+/** @returns undefined if the place of a row has no table */
 export function readTable([, , description]: Cells): CatalogTable | undefined {
   if (!description) return undefined
   const table = JSON.parse(description) as Omit<CatalogTable, 'columns'> & {

@@ -20,10 +20,10 @@ import { WriteGate } from './write-gate.ts'
 export interface Connection {
   /** `postgres://user@host:5432/database`. */
   readonly url: string
-  /** Undefined: that of the address, if any. */
+  /** Password; if undefined, the password in the address, if any. */
   readonly password?: string | undefined
   readonly maxConnections: number
-  /** Setting that has the name of the user of each request, for policies: `app.user`. Undefined: none has. */
+  /** Setting that receives the name of the user of each request, for policies: `app.user`. If undefined, the name is not set. */
   readonly sessionVariable?: string | undefined
 }
 
@@ -31,7 +31,7 @@ export interface Connection {
 export const namesUsers = (connections: Readonly<Record<string, Connection>>): boolean =>
   Object.values(connections).some(({ sessionVariable }) => sessionVariable !== undefined)
 
-/** Texts in the forms that {@link ColumnForm} reads. */
+/** Settings for texts in the forms that {@link ColumnForm} reads. */
 const SESSION = [
   "SET datestyle = 'ISO, YMD'",
   "SET intervalstyle = 'postgres'",
@@ -54,16 +54,16 @@ const MAX_PREPARED_TEXT = 16_384
 const NEEDED = 'a dataclass in PostgreSQL needs'
 const CONNECT_MS = 5_000
 const IDLE_MS = 60_000
-/** Time in which a cancelled statement ends, unless the database is silent: then its connection is closed. */
+/** Maximum time for a cancelled statement to end; after that, the connection is closed, because the database does not respond. */
 const CANCEL_MS = 1_000
-/** Time after which the reason for which a database is away is logged once more. */
+/** Time after which the reason why a database is unavailable is logged again. */
 const NOTE_PAUSE_MS = 10_000
 
-/** `query_canceled`: by a limit of time, or by {@link Database.query}. */
+/** `query_canceled`: by a time limit, or by {@link Database.query}. */
 const CANCELED = '57014'
-/** Classes of errors of a server that does not serve now: connection exceptions, shutdowns, too many connections. */
+/** Classes of errors of a server that is unavailable: connection exceptions, shutdowns, too many connections. */
 const AWAY = /^(08|57P|53)/
-/** The result of a prepared statement has other columns now, or the statement is gone: a new connection prepares it again. */
+/** The result of a prepared statement now has other columns, or the statement no longer exists: a new connection prepares it again. */
 const OUTDATED = /^(0A000|26000)$/
 /** No connection became free in time. The driver has no code for it. */
 const WAITED = /^timeout exceeded when trying to connect/
@@ -85,11 +85,11 @@ type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void>
 /** Runs a statement. @param before commands that are sent with it */
 export type Run = (statement: Statement, before?: readonly Command[]) => Promise<Cells[]>
 
-/** A place of changes: a database, or an open transaction of it. */
+/** A target of changes: a database, or an open transaction in it. */
 export interface Writable {
   /**
-   * Makes changes: in a transaction, or by a single statement, which is one by itself. They are kept if `isKept` returns true.
-   * @throws {ProtocolError} and errors of statements as they are: nothing has changed
+   * Makes changes in a transaction, or by a single statement, which is its own transaction. They are kept if `isKept` returns true.
+   * @throws {ProtocolError} and unchanged errors of statements: nothing has changed
    */
   write<T>(
     limits: StatementLimits,
@@ -101,7 +101,7 @@ export interface Writable {
 
 /** Connections to one database. */
 export class Database implements Writable {
-  /** Closed while an event run that has collided before keeps other writes waiting. */
+  /** Closed while a run of events that is repeated after a collision keeps other writes waiting. */
   readonly gate = new WriteGate()
   private pool: Promise<Pool> | undefined
   /** Set with the first connection. */
@@ -111,8 +111,8 @@ export class Database implements Writable {
   private notedAt = Number.NEGATIVE_INFINITY
 
   /**
-   * @param timeoutMs maximum time of a statement, which the database watches too
-   * @param isSerializable true to make changes in serializable transactions: what events have read would otherwise change unnoticed
+   * @param timeoutMs maximum time of a statement, which the database enforces too
+   * @param isSerializable true to make changes in serializable transactions: data that events have read could otherwise change unnoticed
    */
   constructor(
     readonly name: string,
@@ -123,7 +123,7 @@ export class Database implements Writable {
   ) {}
 
   /**
-   * Runs a statement. It is cancelled in the database when its time is over or its answer no longer needed.
+   * Runs a statement. It is cancelled in the database when its time has expired or its answer is no longer needed.
    * @throws {ProtocolError}
    */
   query(statement: Statement, limits: StatementLimits): Promise<Cells[]> {
@@ -138,9 +138,9 @@ export class Database implements Writable {
   }
 
   /**
-   * Runs statements on one connection, which cancels the one under way when time is over or the signal aborts.
-   * @param areSerializable true for statements that are serializable transactions by themselves
-   * @throws what `work` throws: errors of statements are those of the database
+   * Runs statements on one connection. The running statement is cancelled when the time has expired or the signal aborts.
+   * @param areSerializable true if each statement is its own serializable transaction
+   * @throws errors of `work`: errors of statements are those of the database
    */
   async session<T>(
     { deadlineAt, signal, user = '' }: StatementLimits,
@@ -321,13 +321,13 @@ export class Database implements Writable {
   }
 }
 
-/** Statements about a transaction, in which no row is read. */
+/** Statements that control a transaction and read no row. */
 const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/
 
 export const COMMIT: Statement = { text: 'COMMIT', values: [] }
 export const ROLLBACK: Statement = { text: 'ROLLBACK', values: [] }
 
-/** Address with the password: what an address leaves out, the driver takes for empty, whatever its other options say. */
+/** Address with the password: the driver treats parts that an address leaves out as empty, whatever its other options say. */
 function addressOf({ url, password }: Connection): string {
   if (password === undefined) return url
   const address = new URL(url)
@@ -335,19 +335,21 @@ function addressOf({ url, password }: Connection): string {
   return address.href
 }
 
-/** All values stay the texts that the server sends. */
+/** Type parsers that leave all values as the texts that the server sends. */
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 
-/** True for an error of a statement, after which the connection can be used. Those of the system, as `EPIPE`, have a number as well. */
+/**
+ * True for an error of a statement, after which the connection can be used. System errors, such as `EPIPE`, have an error number as well.
+ */
 export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: number }): boolean =>
   code !== undefined && errno === undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
 
-/** Another transaction was in the way: serialization failure, deadlock. */
+/** Codes of collisions with another transaction: serialization failure, deadlock. */
 const COLLISION = /^40(001|P01)$/
 
 /** True for an error of a transaction that can succeed when it is repeated. */
 export const isCollision = (error: unknown): boolean => COLLISION.test((error as { code?: string }).code ?? '')
 
-/** Several addresses of a host may all refuse. */
+/** Reasons of an error, since several addresses of a host may all refuse. */
 const reasonOf = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map(reasonOf).join('; ') : error.message

@@ -17,15 +17,15 @@ export interface Holding {
   readonly connection: string
   /** Name of the dataclass whose entities it changes. */
   readonly dataClass: string
-  /** Rules that are deferred are checked with each change, which is then refused by itself. */
+  /** True to check deferred constraints with each change, so that each change is refused individually. */
   readonly checksAtOnce: boolean
-  /** While it is open, no other write of this server begins. */
+  /** True if no other write of this server begins while the transaction is open. */
   readonly isAlone: boolean
-  /** It is begun again if it collides, and no other write begins between. */
+  /** True if the transaction is repeated after a collision; no other write begins in between. */
   readonly repeats: boolean
 }
 
-/** `collided`: others have changed what it has read, or have been in its way, so that nothing is kept. */
+/** `collided`: other transactions have changed data that it has read, or have conflicted with it, so that nothing is kept. */
 export type Ended = 'kept' | 'undone' | 'collided'
 
 const UNDO: Statement = { text: 'ROLLBACK TO SAVEPOINT held', values: [] }
@@ -33,14 +33,14 @@ const UNDO: Statement = { text: 'ROLLBACK TO SAVEPOINT held', values: [] }
 const VIOLATION = /^23/
 
 /**
- * A transaction that stays open between the questions of a function thread: events of entities read in it, then the entities are written
- * in it. It is serializable, so it cannot be committed when other serializable transactions have changed what it has read.
+ * A transaction that stays open between the questions of a function thread: events of entities read in it, then the entities are written in
+ * it. It is serializable, so it cannot be committed when other serializable transactions have changed data that it has read.
  */
 export class HeldTransaction implements Writable {
   private isCollided = false
-  /** Set when it can do no more. */
+  /** Set when the transaction can no longer be used. */
   private failure: unknown
-  /** To be sent with the next statement. */
+  /** Commands to be sent with the next statement. */
   private before: readonly Command[]
   private hasBegun = false
 
@@ -128,7 +128,7 @@ export class HeldTransaction implements Writable {
     }
   }
 
-  /** Does work, of which nothing stays if it throws. */
+  /** Runs work whose changes are all undone if it throws. */
   private async attempt<T>(work: () => Promise<T>): Promise<T> {
     if (this.failure) throw this.failure
     try {

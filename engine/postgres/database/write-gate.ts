@@ -1,4 +1,4 @@
-/** A gate that writes to a database pass, at any number, while it is open. */
+/** A gate that any number of writes to a database can pass while it is open. */
 export class WriteGate {
   private opening: Promise<void> | undefined
 
@@ -7,7 +7,7 @@ export class WriteGate {
     while (this.opening) await this.opening
   }
 
-  /** Closes the gate behind those that have passed, which may still be writing. @returns opens it again */
+  /** Closes the gate; writes that have already passed may still be running. @returns a function that opens it again */
   async close(): Promise<() => void> {
     await this.pass()
     let open!: () => void

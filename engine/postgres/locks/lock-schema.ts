@@ -6,7 +6,7 @@ const statement = (text: string): Statement => ({ text, values: [] })
 export const LOCKED_CODE = 'TSLCK'
 /** Maximum number of locks of one owner, as {@link LockTable} has. */
 const MAX_PER_OWNER = 10_000
-/** Class of the advisory locks by which a lock waits for changes that are under way, and their number. */
+/** Class of the advisory locks by which a lock waits for changes in progress, and their number. */
 const BUCKETS = { space: 1_952_805_491, count: 256 }
 
 export const LOCKS_EXIST = statement(
@@ -14,8 +14,8 @@ export const LOCKS_EXIST = statement(
 )
 
 /**
- * Begins a transaction that makes tables of the schema `tesser`: one server at a time. `CREATE … IF NOT EXISTS` demands the right to
- * create even if there is nothing to create, so the schema is looked up first.
+ * Begins a transaction that creates tables of the schema `tesser`: one server at a time. `CREATE … IF NOT EXISTS` requires the right to
+ * create even if everything exists, so the schema is looked up first.
  */
 export const MAKE_SCHEMA: readonly Statement[] = [
   // "tesser" in ASCII.
@@ -28,9 +28,9 @@ const bucket = `${BUCKETS.space}, ${number}`
 
 /**
  * Locks of entities of this database, and the functions that take and respect them. A change holds the advisory lock of its bucket shared
- * until its transaction ends, and a lock is taken only while there is no holder: no change that has not seen the lock is made after it. A lock
- * never waits, so that it is part of no deadlock. A transaction with one snapshot does not see locks that were taken since; their buckets have
- * changed since, so that such a change is a serialization failure.
+ * until its transaction ends, and a lock is taken only while the bucket has no holder: every later change sees the lock. A lock never
+ * waits, so that it cannot be part of a deadlock. A transaction with one snapshot does not see locks that were taken after its snapshot;
+ * their buckets have changed since, so that such a change is a serialization failure.
  */
 export const MAKE_LOCKS: readonly Statement[] = [
   ...MAKE_SCHEMA,

@@ -8,10 +8,10 @@ import type { RemoteRows } from '../reads/remote-rows.ts'
 /** Numbers of keys without a lock that are kept until they are removed together. */
 const SPARE = 1_000
 
-/** Locks of entities of databases. A row id that is one of a task stands for its key, which has a number while it is locked. */
+/** Locks of entities of databases. A row id that belongs to a task represents its key, which has a number while it is locked. */
 export class RemoteLocks {
   private readonly table: LockTable
-  /** By table number and identity. */
+  /** Numbers of keys, by table number and identity. */
   private readonly numbers = new Map<string, { readonly dataClass: DataClass; readonly id: number }>()
   private last = FIRST_TASK_ROW
 

@@ -11,18 +11,18 @@ import { LOCKED_CODE, LOCKS_EXIST, MAKE_LOCKS } from './lock-schema.ts'
 import type { Parameters } from '../sql/parameters.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
 
-/** Makes the condition under which an entity may be changed: that no other session has locked it. */
+/** Creates the condition under which an entity may be changed: that no other session has locked it. */
 export type LockGuard = (key: Value) => (parameters: Parameters) => string
 
-/** True for the error of a statement that the condition has ended. */
+/** True for the error of a statement that the condition has refused. */
 export const isLocked = (error: unknown): boolean => (error as { code?: string }).code === LOCKED_CODE
 
 /** A table or function is missing. */
 const MISSING = /\(42/
-/** A change of an entity in the same bucket is under way: pause before the next attempt, and number of attempts. */
+/** Pause before the next attempt, and number of attempts, while a change of an entity in the same bucket is in progress. */
 const BUSY_MS = 20
 const MAX_TRIES = 100
-/** Maximum number of owners whose locks a database that is away has still to free. */
+/** Maximum number of owners whose locks remain to be freed in an unavailable database. */
 const MAX_PENDING = 10_000
 
 /**
@@ -93,7 +93,7 @@ export class SharedLocks {
     return blocker ? { kind: 'lock', result: false, blocker } : { kind: 'lock', result: true, wasNotLocked: true }
   }
 
-  /** Frees all locks of a session that has ended. A database that is away does so when the next session ends. */
+  /** Frees all locks of a session that has ended. In an unavailable database, they are freed when the next session ends. */
   async freeAll(owner: string, limits: StatementLimits): Promise<void> {
     await Promise.all(this.connections.map(name => this.free(this.databases.database(name), owner, limits)))
   }

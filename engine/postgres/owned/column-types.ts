@@ -1,6 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 
-/** Digits of a decimal. */
+/** Maximum number of digits of a decimal. */
 const DECIMAL_DIGITS = 18
 
 /** Type of the column of an attribute, as `format_type` writes it. @param hasVectors the database has the type `vector` of pgvector */
@@ -41,14 +41,14 @@ export function columnType(
   }
 }
 
-/** Values have milliseconds. */
+/** Type of a column of times, whose values have milliseconds. */
 export const MOMENT = 'timestamp(3) with time zone'
 const VECTOR = 'real[]'
 
 const INTEGERS = ['smallint', 'integer', 'bigint']
 const DIGITS: Readonly<Record<string, number>> = { smallint: 5, integer: 10 }
 
-/** True if a column of one type can stay where another is wanted: pgvector may have come later. */
+/** True if a column of one type can stay although another type is wanted: pgvector may have been installed later. */
 export const isSameColumn = (from: string, to: string): boolean =>
   from === to || (from === VECTOR && to.startsWith('vector('))
 

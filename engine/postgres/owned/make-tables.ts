@@ -10,17 +10,16 @@ import { TRIGGER_FUNCTIONS } from './triggers.ts'
 
 type Run = (statement: Statement) => Promise<Cells[]>
 
-/** Number of the advisory lock of all servers that make tables in a database: `tesser` in ASCII. */
+/** Number of the advisory lock of all servers that create tables in a database: `tesser` in ASCII. */
 const LOCK = 128_034_676_762_994n
-/** Time after which a statement gives up that waits for others: while it waits, nothing else gets at the table. */
+/** Time after which a statement that waits for others is abandoned: while it waits, no other statement can access the table. */
 const LOCK_MS = 5_000
 
 /** A statement that runs once. */
 const once = (text: string): Statement => ({ text, values: [], isPlain: true })
 
 /**
- * Makes the tables of dataclasses, or changes them, each in a transaction of its own, of which one at a time runs in a database; then
- * their foreign keys.
+ * Creates or changes the tables of dataclasses, each in a separate transaction, one at a time in each database; then their foreign keys.
  * @returns reasons by dataclass for tables that stay as they were
  * @throws errors of the connection, and of statements that describe tables
  */
@@ -59,7 +58,7 @@ export async function makeTables(
 const NOTHING: TablePlan = { steps: [], problems: [], notes: [] }
 const SCHEMA = 'CREATE SCHEMA IF NOT EXISTS tesser;\n'
 
-/** To make a schema needs a right even if it exists. */
+/** Plans the functions. Creating a schema requires the right to create even if it exists. */
 function planFunctions({ schemas, hasFold, hasTriggers }: PlacesCatalog): TablePlan {
   const functions = [...(hasFold ? [] : [foldFunction()]), ...(hasTriggers ? [] : [TRIGGER_FUNCTIONS])]
   const steps = functions.map(text => text.replace(SCHEMA, ''))
@@ -108,5 +107,5 @@ async function tryStep(step: string, run: Run): Promise<string[]> {
   }
 }
 
-/** Functions are longer, and do not depend on a model. */
+/** Maximum length of a shown statement. Functions are longer, and do not depend on a model. */
 const MAX_SHOWN = 500

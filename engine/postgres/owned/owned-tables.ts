@@ -7,17 +7,17 @@ import type { Statement } from '../sql/statement.ts'
 import { makeTables } from './make-tables.ts'
 import { markOf } from './table-spec.ts'
 
-/** Maximum time for which a request waits for tables to be made, in milliseconds. It goes on without those that are not. */
+/** Maximum time for which a request waits for tables to be created, in milliseconds. Then it continues without the missing ones. */
 const WAIT_MS = 10_000
-/** Maximum time of all statements that make tables. */
+/** Maximum time of all statements that create tables. */
 const MAX_MS = 86_400_000
-/** Minimum time between attempts that fail, in milliseconds, and as a multiple of the time that the last one took. */
+/** Minimum time between failed attempts, in milliseconds, and as a multiple of the duration of the last one. */
 const RETRY_MS = 4_000
 const RETRY_FACTOR = 10
 
 interface Attempt {
   readonly outcome: Promise<boolean>
-  /** Time before which there is no other one; undefined while it runs. Infinity once it has succeeded. */
+  /** Time before which no other attempt begins; undefined while this one runs. Infinity once it has succeeded. */
   nextAt: number | undefined
 }
 
@@ -33,12 +33,11 @@ JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = 
 })
 
 /**
- * Makes and changes the owned tables of a model, once for each connection: what a server with another model does to them later stays
- * its own.
+ * Creates and changes the owned tables of a model, once for each connection: later changes by a server with another model are not undone.
  */
 export class OwnedTables {
   private readonly attempts = new Map<string, Attempt>()
-  /** Problems in the log, by dataclass. */
+  /** Logged problems, by dataclass. */
   private readonly noted = new Map<string, string>()
 
   constructor(
@@ -48,7 +47,7 @@ export class OwnedTables {
   ) {}
 
   /**
-   * Resolves when the owned tables of a connection fit the model, or could not be made to, or take too long: then the work goes on
+   * Resolves when the owned tables of a connection fit the model, cannot be changed to fit it, or take too long: then the work continues
    * without its caller. The log has the reasons.
    * @throws {ProtocolError} the database does not answer
    */

@@ -9,11 +9,11 @@ export interface TablePlan {
   readonly steps: readonly string[]
   /** Reasons why none of the statements may run. */
   readonly problems: readonly string[]
-  /** For the log, once the statements have run. */
+  /** Notes for the log, once the statements have run. */
   readonly notes: readonly string[]
 }
 
-/** @param isUsed true for a table that is that of another dataclass, whose name is not a former one */
+/** @param isUsed true for a table that another dataclass uses under its current name */
 export function planTable(
   spec: TableSpec,
   state: PlacesCatalog,
@@ -104,7 +104,7 @@ function planChange(spec: TableSpec, state: CatalogTable): TablePlan {
   return { steps, problems: columns.flatMap(each => each.problem ?? []), notes }
 }
 
-/** Drops what the model does not want now; nothing of it is data. */
+/** Drops indexes and foreign keys that the model no longer wants; they contain no data. */
 function dropSteps({ schema, from, indexes, foreignKeys }: TableSpec, state: CatalogTable): string[] {
   const wantedNames = new Set(indexes.map(({ name }) => name))
   const obsoleteNames = indexNames(state).filter(name => name.startsWith(OWN_PREFIX) && !wantedNames.has(name))
@@ -157,7 +157,7 @@ function sequenceSteps(
 /** Change of one column of an existing table. */
 class ColumnChange {
   readonly name: string
-  /** Name in the table as it is. */
+  /** Current name in the table. */
   readonly nameNow: string
   private readonly existingColumn: CatalogColumn | undefined
 
@@ -177,7 +177,7 @@ class ColumnChange {
     this.existingColumn = columns.get(this.nameNow)
   }
 
-  /** Why the values of the column cannot become those of the attribute. */
+  /** Reason why the values of the column cannot be converted to values of the attribute. */
   get problem(): string | undefined {
     const { existingColumn, column, spec } = this
     const columnName = quoteName(column.name)
@@ -246,5 +246,5 @@ class ColumnChange {
 
 type ExistingColumn = Pick<CatalogColumn, 'identity'>
 const NEW: ExistingColumn = { identity: '' }
-/** Values of new rows that a model has asked for. */
+/** Initial values of columns that a model has requested. */
 const OWN_INITIAL = /^(nextval\('.*tesser_.*_number_|gen_random_uuid\(\)$|COALESCE\()/

@@ -9,12 +9,12 @@ import { quoteName } from '../sql/quote.ts'
 import { foldCall } from '../sql/fold-sql.ts'
 import { columnType, MOMENT } from './column-types.ts'
 
-/** A table as the model of its dataclass wants it. Names in SQL are quoted. */
+/** A table as the model of its dataclass requires it. Names in SQL are quoted. */
 export interface TableSpec {
   readonly dataClass: DataClass
   readonly schema: string
   readonly table: string
-  /** With its schema. */
+  /** Name of the table with its schema. */
   readonly from: string
   readonly formerTable: string | undefined
   readonly columns: readonly ColumnSpec[]
@@ -22,7 +22,7 @@ export interface TableSpec {
   readonly key: string
   readonly indexes: readonly IndexSpec[]
   readonly foreignKeys: readonly ForeignKeySpec[]
-  /** Comment of the table, once it is so. It begins with {@link MARK}. */
+  /** Comment of the table once it fits this specification. It begins with {@link MARK}. */
   readonly mark: string
 }
 
@@ -41,10 +41,10 @@ export interface ColumnSpec {
 
 interface IndexSpec {
   readonly name: string
-  /** May stand for several: see `DataClass.uniqueTogether`. */
+  /** Attribute of the index, which may represent several: see `DataClass.uniqueTogether`. */
   readonly attribute: StorageAttribute
   readonly isUnique: boolean
-  /** SQL of what it orders. */
+  /** SQL of the expression that the index orders. */
   readonly on: string
 }
 
@@ -57,7 +57,7 @@ interface ForeignKeySpec {
 
 /** Start of the comment of every table that Tesser may change. */
 export const MARK = 'Tesser'
-/** Changes with the statements that this version makes of the same model. */
+/** Version that changes whenever the same model results in other statements. */
 const VERSION = 1
 /** Start of the names of indexes, constraints and triggers that follow the model. Others are left alone. */
 export const OWN_PREFIX = 'tesser_'
@@ -91,7 +91,7 @@ export function markOf(dataClass: DataClass): string {
   return `${MARK} ${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`
 }
 
-/** Attributes of unique indexes by the names of these. */
+/** Attributes of unique indexes, by index name. */
 export const uniqueIndexes = (dataClass: DataClass): ReadonlyMap<string, StorageAttribute> =>
   new Map(indexesOf(dataClass).flatMap(each => (each.isUnique ? [[each.name, each.attribute]] : [])))
 
@@ -123,8 +123,8 @@ function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
 }
 
 /**
- * SQL of the value that a new row of another program gets. `coalesce` changes nothing: by it a value is known later as one that a model
- * has asked for.
+ * SQL of the initial value of a row that another program inserts. `coalesce` does not change the value, but marks it as one that a model
+ * has requested.
  */
 function initialOf(attribute: StorageAttribute, type: string): string | undefined {
   const { default: value, autoFill, simpleDate } = attribute
@@ -192,7 +192,7 @@ function foreignKeysOf({ attributes, remote }: DataClass): ForeignKeySpec[] {
 
 const MAX_NAME_BYTES = 63
 
-/** Name of something that belongs to a column. Long ones are cut; a digest keeps them apart. */
+/** Name of an object that belongs to a column. Long names are truncated and get a digest that distinguishes them. */
 function ownName(table: string, column: string, purpose: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([table, column, purpose]))

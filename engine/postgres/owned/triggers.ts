@@ -5,8 +5,8 @@ const STAMP_TRIGGER = quoteName('tesser_stamp')
 const NUMBER_TRIGGER = quoteName('tesser_number')
 
 /**
- * Functions of triggers. `tesser.stamp` is for changes of other programs, and of foreign keys that become null: stamp and time follow.
- * `tesser.number` is for rows that come with a number of their own: the next one follows them, as in the store.
+ * Functions of triggers. `tesser.stamp` updates stamp and time after changes of other programs, and of foreign keys that become null.
+ * `tesser.number` is for rows that come with their own number: the next number follows them, as in the store.
  */
 export const TRIGGER_FUNCTIONS = `CREATE SCHEMA IF NOT EXISTS tesser;
 CREATE OR REPLACE FUNCTION tesser.stamp() RETURNS trigger LANGUAGE plpgsql AS $function$

@@ -10,12 +10,12 @@ import type { Databases } from '../tables/databases.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import { bytesStatement } from '../sql/bytes-statement.ts'
 
-/** Runs work on the newest state of the store, again each time when data of a database have arrived. */
+/** Runs work on the newest state of the store, and again whenever data of a database have arrived. */
 export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
 
-/** A question for bytes. Plain data. */
+/** A request for bytes. Plain data. */
 export interface RemoteBytes extends BytesRead {
-  /** Set for work of code, which has looked for what it may see. */
+  /** Set for work of code, which has already determined what it may see. */
   readonly isCode?: boolean
 }
 

@@ -51,11 +51,11 @@ interface RemoteReadsOptions {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly need: Need
   readonly maxKeys?: number
-  /** Name of the user for whom they are, where databases know it. */
+  /** Name of the user for whom the reads are, if databases know it. */
   readonly user?: () => string | undefined
   /** Numbers of entities that outlive the reads. */
   readonly numbers?: RowNumbers
-  /** False while counts have to be counted: a transaction sees what it has written itself. */
+  /** False if rows have to be counted each time, because a transaction sees its own writes. */
   readonly knowsCounts?: () => boolean
   /** Conditions for the entities of a remote dataclass that exist for the task; undefined for all. */
   readonly visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined
@@ -65,7 +65,7 @@ interface RemoteReadsOptions {
 export class RemoteReads implements RemoteData {
   readonly steps: RemoteStep[] = []
   private readonly rows = new Map<DataClass, RemoteRows>()
-  /** By statement. */
+  /** Pages by statement. */
   private readonly pages = new Map<string, RemotePage>()
   private readonly answers: { readonly query: RemoteQuery; readonly page: RemotePage }[] = []
   private readonly values = new Map<string, readonly Value[]>()
@@ -312,7 +312,7 @@ export class RemoteReads implements RemoteData {
     })
   }
 
-  /** Form of values as they are compared. */
+  /** Form in which values are compared. */
   private formOf({ attribute, properties }: RemoteValues): ColumnForm {
     // Durations are compared in milliseconds.
     if (properties.length > 0 || attribute.type === 'duration') return NUMBER_FORM
@@ -342,7 +342,7 @@ export class RemoteReads implements RemoteData {
     results.set(key, result(yield* this.run(dataClass, statement)))
   }
 
-  /** Different values, not null, of an attribute in the rows of the store that a condition finds. */
+  /** Distinct values, not null, of an attribute in the rows of the store that a condition finds. */
   private localValues(dataClass: DataClass, attribute: StorageAttribute, predicate: Predicate): readonly Value[] {
     const context = this.context!
     const table = context.snapshot.table(dataClass)
@@ -400,7 +400,7 @@ export class RemoteReads implements RemoteData {
   }
 }
 
-/** True for questions that are made of the same parts. */
+/** True for queries that consist of the same parts. */
 const isSame = (a: RemoteQuery, b: RemoteQuery): boolean =>
   a.dataClass === b.dataClass &&
   a.predicate === b.predicate &&
@@ -429,5 +429,5 @@ function readItem(
   return form.isText ? fromStored(first!) : (form.read(first!) as Scalar | Unfit)
 }
 
-/** Text that is the same for equal keys of a key and a foreign key, which have one family of types. */
+/** Text that is the same for equal keys of a key and a foreign key, whose types belong to one family. */
 const keyIdentity = (key: Value): string => String(key)

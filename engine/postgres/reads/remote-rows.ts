@@ -14,20 +14,20 @@ import { readIsoTime } from '../sql/read-text.ts'
 import { Unfit } from '../sql/unfit.ts'
 import type { Cells } from '../sql/statement.ts'
 
-/** Called with each value that counts as null, and the key of its row as the database writes it. */
+/** Called with each value that is treated as null, and the key of its row as the database writes it. */
 type OnUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, unfit: Unfit) => void
 
-/** Time of an entity whose table does not know it. */
+/** Time of an entity whose table does not contain it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
 /** Text of a reference, which encoders of references do not need. */
 const NO_REFERENCES: readonly undefined[] = []
 
-/** Row ids of keys that are not whole numbers, of several dataclasses. None is given twice, until there are no more. */
+/** Row ids of keys that are not whole numbers, of several dataclasses. No row id is assigned twice until all have been used. */
 export class RowNumbers {
   private readonly ids = new Map<DataClass, Map<string, number>>()
   private readonly keys = new Map<number, Value>()
 
-  /** @param next gives the next number */
+  /** @param next returns the next number */
   constructor(private readonly next = counter()) {}
 
   idOf(dataClass: DataClass, text: string, key: Value): number {
@@ -58,13 +58,13 @@ export function counter(): () => number {
 
 const LAST_ROW = 0xffff_fffe
 
-/** Entities of one remote dataclass that a task has read, as rows of the store would be. */
+/** Entities of one remote dataclass that a task has read, in the form of rows of the store. */
 export class RemoteRows {
   /** Undefined for an entity that does not exist. */
   private readonly rows = new Map<number, RowView | undefined>()
   private readonly readers: readonly { readonly attribute: StorageAttribute; readonly read: ColumnForm['read'] }[]
 
-  /** Place of the key in a row of the database. */
+  /** Index of the key in a row of the database. */
   private readonly keyAt: number
 
   constructor(
@@ -88,13 +88,16 @@ export class RemoteRows {
     return this.numbers.idOf(dataClass, keyText(this.layout, keyValue), keyValue)
   }
 
-  /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row @throws {RemoteErrors.VALUE} */
+  /**
+   * Row id of the entity of a row of the database. @param at index of its key, by default the index in a whole row @throws
+   * {RemoteErrors.VALUE}
+   */
   keyIdOf(cells: Cells, at = this.keyAt): number {
     const { dataClass, forms } = this.table
     return this.idOf(this.key(forms.get(dataClass.key)!.read(cells[at]!)))
   }
 
-  /** @returns undefined: the number is of another task */
+  /** @returns undefined if the number belongs to another task */
   keyOf(rowId: number): Value | undefined {
     return rowId < FIRST_TASK_ROW ? rowId : this.numbers.keyOf(rowId)
   }
@@ -175,7 +178,7 @@ export class RemoteRows {
   }
 }
 
-/** ISO 8601 with milliseconds of a time of the database. */
+/** ISO 8601 text with milliseconds for a time of the database. */
 function timeOf(text: string): string {
   try {
     return readIsoTime(text)

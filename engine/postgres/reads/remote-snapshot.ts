@@ -10,7 +10,7 @@ import type { RemoteReads } from './remote-reads.ts'
 
 /**
  * A snapshot in which remote dataclasses have the rows that a task has read so far.
- * @throws {Suspended} from its tables, for what is still to be read
+ * @throws {Suspended} from its tables, for data that have not been read yet
  */
 export class RemoteSnapshot implements Snapshot {
   private readonly tables = new Map<DataClass, TableSnapshot>()

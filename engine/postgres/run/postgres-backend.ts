@@ -21,7 +21,7 @@ import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
 interface PostgresBackendOptions {
   /** Thread that asks databases. */
   readonly remote: QueryPool<RemoteTask>
-  /** Reads small pages in this thread; undefined: it does not. */
+  /** Reads small pages in this thread; undefined if it does not read any. */
   readonly here: RemoteHere | undefined
   /** Scope of tasks in this thread. */
   readonly scope: TaskScope
@@ -35,7 +35,7 @@ interface PostgresBackendOptions {
   readonly hasDropEvents: (dataClass: string) => boolean
   /** True if some dataclass has restrict events. */
   readonly isRestricted: boolean
-  /** Connections with tables that the server makes. */
+  /** Connections with tables that the server creates. */
   readonly ownedConnections: Iterable<string>
   /** True if several servers share locks. */
   readonly sharesLocks: boolean
@@ -109,7 +109,10 @@ export class PostgresBackend implements Backend {
     return answer ?? (await remote.run(task, caller))
   }
 
-  /** Asks restrict events whether an entity exists. @returns true if there are any @throws {ProtocolError} it does not */
+  /**
+   * Asks restrict events whether an entity exists. @returns true if the model has restrict events @throws {ProtocolError} the entity does
+   * not exist
+   */
   private async isSeen(request: ReadRequest, caller?: Caller): Promise<boolean> {
     const { isRestricted } = this.options
     if (isRestricted) await this.run({ kind: 'rowIds', request, args: { of: 'page' } }, caller)

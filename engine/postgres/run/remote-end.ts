@@ -72,7 +72,7 @@ class RemoteEnd {
     return this.open
   }
 
-  /** @returns undefined: none is open */
+  /** @returns undefined if no transaction is open */
   private async end(keep: boolean): Promise<Ended | undefined> {
     const { open } = this
     this.open = undefined

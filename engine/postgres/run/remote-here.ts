@@ -40,11 +40,11 @@ const comparesMany = ({ source, filter, orderBy }: ReadRequest): boolean =>
   ((source.kind === 'rows' && source.rowIds.length > MAX_MEMBERS) ||
     ((source.kind === 'set' || source.kind === 'keyList') && source.members.size > MAX_MEMBERS))
 
-/** Reads small pages of databases in the kernel thread, which saves a way to another thread and back. It waits for none. */
+/** Reads small pages of databases in the kernel thread, which saves a round trip to another thread. It does not wait for other threads. */
 export class RemoteHere {
   constructor(private readonly options: RemoteHereOptions) {}
 
-  /** True for reads that cost little whatever the database has. */
+  /** True for reads that cost little whatever the database contains. */
   mayRun({ kind, request }: Task): boolean {
     if (kind !== 'read') return false
     const { output, top = 100 } = request
@@ -54,7 +54,7 @@ export class RemoteHere {
     return isSmall && isPlain && this.isNear(request) && !comparesMany(request) && costOfTexts(request) <= MAX_TEXT_COST
   }
 
-  /** True if the request expands at most one relation, which leads to one entity. */
+  /** True if the request expands at most one relation, whose target is a single entity. */
   private isNear({ dataClass, output: { expand = [] } }: ReadRequest): boolean {
     const [first, ...others] = expand
     if (!first) return true

@@ -17,7 +17,7 @@ export type RemoteLimits = Omit<StatementLimits, 'signal'>
 /** A question in the transaction that its thread holds open. */
 export interface Held {
   readonly holding: Holding
-  /** The transaction begins with it. */
+  /** True if the transaction begins with this question. */
   readonly begins: boolean
 }
 
@@ -30,7 +30,7 @@ export type RemoteQuestion =
   /** Ends the transaction that is open. */
   | { readonly keep: boolean; readonly connection: string }
 
-/** Messages to that thread. Handled in `engine/postgres/run/remote-end.ts`. */
+/** Messages to the thread that asks databases. Handled in `engine/postgres/run/remote-end.ts`. */
 export type ToRemote = RemoteQuestion | { readonly note: Parameters<Note> }
 
 /** Answers, in the order of the questions: a thread waits for each. */
@@ -53,7 +53,7 @@ export class RemoteLink {
     this.tables = new DescribedTables(catalog, (...note) => this.note(note))
   }
 
-  /** Without a subject, the thread that asks databases notes the same. */
+  /** Passes on a note with a subject; the thread that asks databases logs notes without a subject itself. */
   private note(note: Parameters<Note>): void {
     if (note[2] === undefined) return
     this.link.send({ note })

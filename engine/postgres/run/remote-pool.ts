@@ -14,7 +14,7 @@ interface RemotePoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry'> 
   readonly serializable: readonly string[]
 }
 
-/** The single thread that asks databases: it waits for many of them at a time, and for none in the other threads. */
+/** The single thread that asks databases: it waits for many of them at the same time, so that no other thread has to wait. */
 export const remotePool = ({
   connections,
   saveLimits,

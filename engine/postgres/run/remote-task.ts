@@ -10,7 +10,7 @@ import type { PoolMessage, PoolOutcome } from '../../placement/pool/messages.ts'
 import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
 import { exportLimits, isExport } from '../../query/tasks/task.ts'
 
-/** Interval at which tasks that wait for a database see that their answers are no longer needed, in milliseconds. */
+/** Interval at which tasks that wait for a database check whether their answers are still needed, in milliseconds. */
 const WATCH_MS = 50
 
 interface OpenTask {
@@ -37,7 +37,7 @@ function unwatch(task: OpenTask): void {
 }
 
 /**
- * Runs a task that needs databases. Whenever it needs what it has not asked yet, it waits without holding up the thread, and begins
+ * Runs a task that needs databases. Whenever it needs data that have not been read yet, it waits without holding up the thread, and begins
  * again on the newest state of the store.
  */
 export async function remoteTask(message: PoolMessage<RemoteTask>, scope: RemoteScope): Promise<PoolOutcome> {

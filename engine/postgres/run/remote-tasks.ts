@@ -18,7 +18,7 @@ export type RemoteWriteTask =
 interface RemoteLinkTask {
   readonly kind: 'remoteLink'
   readonly signal: Int32Array
-  /** Its port. */
+  /** Port of the function thread. */
   readonly transfer: readonly [MessagePort]
 }
 

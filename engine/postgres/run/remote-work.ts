@@ -28,13 +28,13 @@ interface WorkOptions extends StatementLimits {
   readonly limits: Pick<BudgetLimits, 'timeoutMs' | 'maxRowsExamined'>
   /** Slot of the task in the shared arrays of its pool; undefined for work of a function thread. */
   readonly slot?: number
-  /** True for work of code, which has looked for what it may see. */
+  /** True for work of code, which has already determined what it may see. */
   readonly isCode?: boolean
-  /** Transaction for what is in its database. */
+  /** Transaction for reads and changes in its database. */
   readonly transaction?: HeldTransaction | undefined
 }
 
-/** One task, with all that it has read so far. */
+/** One task, with all data that it has read so far. */
 export class RemoteWork {
   private readonly reads: RemoteReads
 
@@ -48,8 +48,8 @@ export class RemoteWork {
   }
 
   /**
-   * Runs work on the newest state of the store, until it needs nothing more.
-   * @param begins called each time
+   * Runs work on the newest state of the store, until all data that it needs have been read.
+   * @param begins called before each run
    */
   repeat<T>(work: (context: QueryContext) => T, begins?: () => void): Promise<T> {
     const { databases } = this.scope

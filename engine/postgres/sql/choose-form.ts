@@ -13,7 +13,7 @@ import { Unfit } from './unfit.ts'
 const TEXTS = new Set(['text', 'varchar', 'bpchar', 'name', 'citext'])
 
 /**
- * @param columns one, or several for a key that is made of them
+ * @param columns one, or several for a composite key
  * @returns a sentence with the reason if the attribute cannot have the values of the column
  */
 export function columnForm(attribute: StorageAttribute, columns: readonly RemoteColumn[]): ColumnForm | string {
@@ -124,7 +124,7 @@ const uuidText = (modifier: number): ColumnForm => {
   }
 }
 
-/** Part of the modifier of a text that is not its length. */
+/** Number that the modifier of a text adds to its length. */
 const VARIABLE_HEADER = 4
 
 /** @param type undefined for an enumeration, whose values are compared as texts */
@@ -145,7 +145,7 @@ const text = (type: string | undefined): ColumnForm => {
   }
 }
 
-/** Parts of a key between tildes; a tilde or a backslash inside of one has a backslash in front. */
+/** Parts of a key between tildes; a tilde or a backslash inside a part is preceded by a backslash. */
 const composite: ColumnForm = {
   select: (...columns) => columns.map(part).join(` || '~' || `),
   read: text => text,
@@ -164,7 +164,7 @@ const part = (column: string): string => `regexp_replace(${column}::text COLLATE
 const REFUSED =
   '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|[dD][89aAbB][[:xdigit:]]{2}(?!\\\\u[dD][c-fC-F]))|(?<!\\\\u[dD][89aAbB][[:xdigit:]]{2})\\\\u[dD][c-fC-F]'
 
-/** Objects and arrays, and the texts, numbers and bools that JSON may be as well. A JSON null counts as null. */
+/** Objects and arrays, and texts, numbers and booleans, which JSON may also contain. A JSON null is treated as null. */
 const json = (type: string): ColumnForm => {
   const asJson = (column?: string): string =>
     type === 'jsonb'
@@ -196,13 +196,13 @@ function readJson(text: string): Value | Unfit {
   return typeof value !== 'number' || Number.isFinite(value) ? value : new Unfit('no double can hold it')
 }
 
-/** Numbers that are rounded to a float of 32 bits: below the first, and 0 or above the second. */
+/** Bounds of the absolute values that can be rounded to a float of 32 bits: below the first, and 0 or above the second. */
 const FLOATS = [2 ** 128 - 2 ** 103, 2 ** -150] as const
 
 const isFloat = (value: unknown): boolean =>
   typeof value === 'number' && Math.abs(value) < FLOATS[0] && (value === 0 || Math.abs(value) > FLOATS[1])
 
-/** @param modifier of a column of pgvector: the number of numbers, if all of its vectors have it */
+/** @param modifier of a column of pgvector: the dimension, if all of its vectors have the same one */
 const vector = (type: string, modifier: number, dimension: number): ColumnForm => ({
   select: column => vectorJson(column!, type, dimension),
   read(text) {
@@ -223,7 +223,7 @@ const vector = (type: string, modifier: number, dimension: number): ColumnForm =
   json: value => (type === 'vector' ? JSON.stringify(value) : value),
 })
 
-/** A vector of pgvector has finite numbers. */
+/** SQL that is true for a vector that the attribute can have. Numbers of pgvector are always finite. */
 function fitsVector(column: string, type: string, dimension: number): string {
   if (type === 'vector') return `vector_dims(${column}) = ${dimension}`
   const isFloat =
@@ -231,7 +231,7 @@ function fitsVector(column: string, type: string, dimension: number): string {
   return `(array_ndims(${column}) = 1 AND cardinality(${column}) = ${dimension} AND NOT EXISTS (SELECT FROM unnest(${column}) AS u (e) WHERE (${isFloat}) IS NOT TRUE))`
 }
 
-/** The database refuses to round some numbers. */
+/** SQL of a vector as JSON. The database refuses to round some numbers, so these are not rounded. */
 const vectorJson = (column: string, type: string, dimension: number): string =>
   type === '_float4'
     ? `to_json(${column})`
@@ -239,7 +239,7 @@ const vectorJson = (column: string, type: string, dimension: number): string =>
       ? `to_json(${column}::float4[])`
       : `CASE WHEN ${fitsVector(column, type, dimension)} THEN to_json(${column}::float4[]) ELSE to_json(${column}) END`
 
-/** Bytes are read by themselves: a row says only whether there are any. */
+/** Bytes are read separately: a row says only whether they exist. */
 const presence: ColumnForm = {
   select: column => `CASE WHEN ${column} IS NOT NULL THEN true END`,
   read: () => true,

@@ -7,36 +7,38 @@ import type { Unfit } from './unfit.ts'
 export interface ColumnForm {
   /** SQL of the value as {@link read} takes it. @param columns SQL of each column, quoted, perhaps with the table */
   select(...columns: readonly string[]): string
-  /** Value of a text that the database has sent. One that the attribute cannot have counts as null. */
+  /** Value of a text that the database has sent. A value that the attribute cannot have is treated as null. */
   read(text: string): Value | Unfit
-  /** SQL that is true for values that the attribute can have, false or null for others; undefined if it can have all of the column. */
+  /**
+   * SQL that is true for values that the attribute can have, false or null for others; undefined if it can have all values of the column.
+   */
   fits?(column: string): string
-  /** False for an operand that only values can equal for which {@link fits} is not true; all others by default. */
+  /** False for an operand that can equal only values for which {@link fits} is not true. By default, true for all operands. */
   isValue?(operand: Scalar): boolean
-  /** SQL of a value for which {@link fits} is true, which sorts as the attribute does; of texts it is still to be folded. */
+  /** SQL of a value for which {@link fits} is true, which sorts as the attribute does; texts still have to be folded. */
   sorted(...columns: readonly string[]): string
   /** Values are texts, which are tested by their folds. */
   readonly isText: boolean
-  /** Order in which {@link compared} is compared with operands; undefined if it is not. */
+  /** Order in which {@link compared} is compared with operands; undefined if it is never compared. */
   readonly domain: Domain | undefined
-  /** Different values of the column are read as one, as times are without their microseconds. No key is. */
+  /** True if different values of the column are read as the same value, such as times without their microseconds. Never true for keys. */
   readonly isCut?: boolean
   /** SQL that is compared, in a form that indexes of the column serve. */
   compared(...columns: readonly string[]): string
   /** Type of parameters that are compared with the column as it is: keys and foreign keys. Undefined: {@link sorted} is compared, as text. */
   readonly identityType: string | undefined
-  /** Text of a value for such a parameter. */
+  /** Text of a value for a parameter of {@link identityType}. */
   write(value: Value): string
   /** Value, which is not null, as the JSON that `json_to_record` converts to the type of the column. */
   json(value: Value): unknown
   /** Set if the value is sent as a text, which SQL converts. @param sql SQL of the text, or of null */
   convert?(sql: string): string
-  /** Tells what is expected in place of a value, which is not null, that the column would keep as another one. */
+  /** Describes the value that is expected in place of one, not null, that the column would change. */
   readonly loss?: Loss<Value> | undefined
 }
 
 /**
- * Says what is expected in place of a value that the column would keep as another one: PostgreSQL rounds numbers and times, cuts texts,
+ * Describes the value that is expected in place of one that the column would change: PostgreSQL rounds numbers and times, truncates texts,
  * drops parts of dates and wraps some integers without an error. Undefined if the column keeps the value, or refuses it.
  */
 export type Loss<T> = (value: T) => string | undefined

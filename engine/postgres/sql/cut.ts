@@ -6,7 +6,7 @@ type Comparator = '<' | '<=' | '>' | '>='
 /** Adds a parameter. @param type to which SQL casts the text @returns SQL such as `$1::int8` */
 type Param = (text: string, type: string) => string
 
-/** A place in the order of the values of a column: in front of a value or behind it, or at one end. */
+/** A place in the order of the values of a column: before or after a value, or at one end. */
 export type Cut = { readonly at: string; readonly isBehind: boolean } | 'start' | 'end'
 
 /** Order of the values of a column. */
@@ -14,14 +14,16 @@ export interface Domain {
   /** Type of the parameters. */
   readonly type: string
   /**
-   * Places in front of the values that are equal to an operand, and behind them. One place twice if no value of the column can be
-   * equal: operands may be finer than the type, or beyond it.
+   * Places before and after the values that are equal to an operand. The same place twice if no value of the column can be equal: operands
+   * may be finer than the type, or out of its range.
    */
   around(value: Scalar): readonly [Cut, Cut]
-  /** SQL of bounds. Values are greater than the first and less than the second; all others count as null: NaN, infinity, a late year. */
+  /**
+   * SQL of bounds. Values are greater than the first and less than the second; all others are treated as null: NaN, infinity, a late year.
+   */
   readonly above?: string
   readonly below?: string
-  /** SQL that is true for those within the bounds that do not count as null; undefined if none of them does. */
+  /** SQL that is true for values within the bounds, except for those treated as null; undefined without exceptions. */
   also?(column: string): string
 }
 
@@ -33,7 +35,7 @@ export const at = (text: string): readonly [Cut, Cut] => [
 /** The place twice, for an operand to which nothing is equal. */
 export const between = (cut: Cut): readonly [Cut, Cut] => [cut, cut]
 
-/** SQL that is true for values that compare so with an operand. An index of the column serves it. */
+/** SQL that is true for values in the given relation to an operand. An index of the column serves it. */
 export function compare(domain: Domain, column: string, comparator: Comparator, value: Scalar, param: Param): string {
   const [front, back] = domain.around(value)
   const cut = comparator === '<' || comparator === '>=' ? front : back
@@ -56,7 +58,7 @@ export function compareAny(domain: Domain, column: string, values: Iterable<Scal
   return conditions.length === 0 ? NEVER : conditions.length === 1 ? conditions[0]! : `(${conditions.join(' OR ')})`
 }
 
-/** SQL that is true for a value, not for null and what counts as null. */
+/** SQL that is true for all values except null and values treated as null. */
 export const presenceTest = (domain: Domain, column: string): string =>
   within(domain, column, 'start', 'end', () => NEVER)
 

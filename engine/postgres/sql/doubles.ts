@@ -6,14 +6,14 @@ interface Decimal {
   readonly scale: number
 }
 
-/** Numbers that are read as one double: from one end to the other, with both ends or with none. */
+/** Numbers that are read as one double: an interval with both ends or without ends. */
 interface Rounded {
   readonly low: Decimal
   readonly high: Decimal
   readonly hasEnds: boolean
 }
 
-/** Source: IEEE 754, binary64; numbers are rounded to the nearest double, in the middle to the one with an even mantissa. */
+/** Source: IEEE 754, binary64; numbers are rounded to the nearest double, ties to the double with an even mantissa. */
 function roundedTo(double: number): Rounded {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, Math.abs(double))
@@ -46,7 +46,7 @@ export function unscaled(value: number | bigint, scale: number): string {
 
 /**
  * Places around the exact numbers that are read as a double.
- * @param placeOf the place in front of an exact number or behind it, in a type that may not have the number
+ * @param placeOf returns the place before or after an exact number, in a type that may not have the number
  */
 export function aroundDouble(
   value: number | bigint,

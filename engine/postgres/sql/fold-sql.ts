@@ -1,7 +1,7 @@
 /**
- * The fold of a text as SQL, equal to `engine/base/text/fold.ts` in its comparisons. Texts sort by the code units of their UTF-16; a
- * collation "C" compares code points. Characters from U+E000 to U+FFFF, which code points put before those beyond, are therefore
- * marked by a last code point in front of them.
+ * The fold of a text as SQL, equal to `engine/base/text/fold.ts` in its comparisons. Texts sort by their UTF-16 code units; a collation "C"
+ * compares code points. Characters from U+E000 to U+FFFF, which sort before all higher ones by code point, therefore get the last code
+ * point as a prefix.
  */
 
 /** Ranges of the code points that a test finds, as the inside of a bracket expression of PostgreSQL. */
@@ -31,14 +31,14 @@ export const markClass = (): string => {
   return marks
 }
 
-/** Expression of what is between words: neither letters nor digits. */
+/** Expression of the characters between words: neither letters nor digits. */
 export const betweenWords = (): string => {
   between ??= `[^${ranges(/^[\p{L}\p{N}]$/u)}]+`
   return between
 }
 
 const LAST = '\u{10ffff}'
-/** Stands behind {@link LAST} itself: a code point without a character, below those that are marked. */
+/** Follows {@link LAST} itself: a code point without a character, below the code points that are marked. */
 const ITSELF = '\ud7ff'
 
 /** A folded text in the form of {@link foldExpression}. */
@@ -49,10 +49,10 @@ export const toStored = (foldedText: string): string =>
 export const fromStored = (text: string): string =>
   text.replace(/\u{10ffff}(\ud7ff?)/gu, (_, itself: string) => (itself === '' ? '' : LAST))
 
-/** Maximum length of a text whose marks take no time worth mentioning to sort. */
+/** Maximum length of a text whose marks are sorted in negligible time. */
 const SHORT = 64
 
-/** SQL of a fold by the function. @param text SQL of type `text` */
+/** SQL of a fold by a call of the function. @param text SQL of type `text` */
 export const foldCall = (text: string): string => `(tesser.fold(${text}) COLLATE "C")`
 
 /** @param unsorted SQL of type `text` @param marks SQL of {@link markClass} */
@@ -70,7 +70,7 @@ export function foldExpression(unsorted: string, marks: string): string {
 
 /**
  * Statements that let indexes serve comparisons of texts: `CREATE INDEX ON film (tesser.fold(title) COLLATE "C")`. The function is not
- * declared as strict: so PostgreSQL puts its expression in the place of a call, which takes an eighth of the time.
+ * declared as strict, so that PostgreSQL inlines its expression, which takes an eighth of the time.
  */
 export const foldFunction = (): string => `CREATE SCHEMA IF NOT EXISTS tesser;
 CREATE OR REPLACE FUNCTION tesser.fold(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $fold$

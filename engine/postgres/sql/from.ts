@@ -8,13 +8,13 @@ import { moment } from './time-forms.ts'
 /** A column in a statement. */
 interface Column {
   readonly form: ColumnForm
-  /** The first of its columns, as it is. */
+  /** The first column of the attribute, without conversion. */
   readonly firstColumn: string
-  /** SQL that is true for values that its attribute can have; undefined if there are no others. */
+  /** SQL that is true for values that the attribute can have; undefined if the column holds no other values. */
   readonly fits: string | undefined
-  /** {@link ColumnForm.sorted}, or null for a value that its attribute cannot have. */
+  /** {@link ColumnForm.sorted}, or null for a value that the attribute cannot have. */
   readonly sorted: string
-  /** {@link ColumnForm.sorted} of whatever value, which an index may serve. */
+  /** {@link ColumnForm.sorted} of any value. An index may serve it. */
   readonly raw: string
   compared(): string
 }
@@ -22,16 +22,16 @@ interface Column {
 /** A table in a statement. */
 export interface From {
   readonly table: RemoteTable
-  /** Its name in the statement. */
+  /** Name of the table in the statement. */
   readonly alias: string
-  /** Table and name, as they stand behind FROM. */
+  /** Table and alias, as written after FROM. */
   readonly source: string
-  /** Its columns are null where it has no row for that of another table. */
+  /** True if the columns of the table are null where it has no row for a row of another table. */
   readonly isOptional?: boolean
 }
 
 const HEAD_NUMBER = numberForm('integer', 'int8')!
-/** Declared like a column of milliseconds. */
+/** Form of `__TIMESTAMP`, the same as that of a column with milliseconds. */
 const HEAD_TIME = moment('timestamptz', 3, false)
 
 /** The column of an attribute, or of a member of the head, with its form. */
@@ -59,7 +59,7 @@ function sortedBy(form: ColumnForm, columns: readonly string[]): Pick<Column, 'f
   return { fits, raw, sorted: fits === undefined ? raw : `CASE WHEN ${fits} THEN ${raw} END` }
 }
 
-/** SQL of conditions for rows whose keys can be shown. All others have no address, and do not exist for any statement. */
+/** SQL of conditions for rows whose keys can be shown. Other rows have no address, and no statement finds them. */
 export function keyConditions(from: From): string[] {
   const { table, alias } = from
   const { key } = table.dataClass
@@ -68,13 +68,13 @@ export function keyConditions(from: From): string[] {
   return fits === undefined ? nullable.map(({ name }) => `${alias}.${quoteName(name)} IS NOT NULL`) : [fits]
 }
 
-/** SQL of a key or a foreign key that is compared as it is. */
+/** SQL of a key or a foreign key that is compared without conversion. */
 export function identityOf(attribute: StorageAttribute, from: From): string {
   const { form, firstColumn, raw } = columnOf(attribute, from)
   return form.identityType ? firstColumn : raw
 }
 
-/** SQL of a foreign key and of the key to which it leads, which are equal for related entities. */
+/** SQL of a foreign key and of the key that it refers to, which are equal for related entities. */
 export function relatedBy(
   foreignKey: StorageAttribute,
   from: From,

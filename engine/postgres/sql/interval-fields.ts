@@ -6,7 +6,9 @@ export const DAY = 86_400_000
 const HOUR = 3_600_000
 const MINUTE = 60_000
 
-/** Bits of the fields of a declaration such as `interval day to minute`, behind 16 bits of digits of the seconds. */
+/**
+ * Bits of the fields of a declaration such as `interval day to minute`, in the modifier above the 16 bits for the digits of the seconds.
+ */
 const FIELDS = { year: 1 << 2, month: 1 << 1, day: 1 << 3, hour: 1 << 10, minute: 1 << 11, second: 1 << 12 }
 const ALL_DIGITS = 0xffff
 const MAX_DIGITS = 6
@@ -41,15 +43,15 @@ export function unitOfInterval(modifier: number): number {
   }
 }
 
-/** True if a column drops times, so that days have to be sent as such. */
+/** True if a column drops times, so that days have to be sent as days. */
 export const keepsDaysOnly = (modifier: number): boolean => smallestOf(modifier) === 'day'
 
-/** More than any interval needs. */
+/** Maximum length of the text of an interval; every interval is shorter. */
 const MAX_LENGTH = 200
 const SHOWN =
   /^(?:[-+]?\d+ years?)? ?(?:([-+]?\d+) mons?)? ?(?:([-+]?\d+) days?)? ?(?:[-+]?(\d+:\d\d:\d\d)(?:\.\d+)?)?$/
 
-/** Says what is expected in place of a text whose seconds would be rounded, or of which the column drops fields. */
+/** Returns a check of texts. It describes the expected text if the column would round the seconds or drop fields. */
 export function lossOfInterval(modifier: number): (text: string) => string | undefined {
   const smallest = smallestOf(modifier)
   const digits = digitsOf(modifier)

@@ -72,7 +72,7 @@ export function propertyAt(
   return propertyAt(one, names.slice(special + 1), scope)
 }
 
-/** True for names that `#>` finds in arrays where JavaScript does not, and for the length, which it does not find. */
+/** True for names that `#>` finds in arrays but JavaScript does not, and for `length`, which `#>` does not find. */
 const isSpecial = (name: string): boolean =>
   name === 'length' || (/^\s*[+-]?\d+$/.test(name) && !/^(?:0|[1-9]\d*)$/.test(name))
 

@@ -4,7 +4,7 @@ import type { RemoteColumn } from './remote-table.ts'
 import type { From } from './from.ts'
 import { isStorable, type Parameters } from './parameters.ts'
 
-/** Condition for keys of several columns, which an index of these serves. */
+/** Condition for keys of several columns that an index of these columns can serve. */
 export function partsAmong(keys: readonly Value[], { table, alias }: From, { list }: Parameters): string {
   const columns = table.columns.get(table.dataClass.key)!
   const lists = keys
@@ -24,7 +24,7 @@ const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/
 const fits = (bits: number) => (part: string) =>
   INTEGER.test(part) && BigInt.asIntN(bits, BigInt(part)) === BigInt(part)
 
-/** Types whose values are compared with parts of keys as they are, if a part is a text that the database would write. */
+/** Types whose values are compared with parts of keys without conversion if the part is spelled as the database writes it. */
 const PARTS: ReadonlyMap<string, (part: string) => boolean> = new Map([
   ['int2', fits(16)],
   ['int4', fits(32)],
@@ -36,7 +36,7 @@ const PARTS: ReadonlyMap<string, (part: string) => boolean> = new Map([
 
 const partFits = (part: string, { type }: RemoteColumn): boolean => (PARTS.get(type) ?? isStorable)(part)
 
-/** Parts of a key of several columns; undefined for a text that is not written as keys are, of which each has one form. */
+/** Parts of a key of several columns; undefined for a text that is not in the only valid form of such a key. */
 export function partsOf(key: string, count: number): string[] | undefined {
   const parts = ['']
   for (const [character] of key.matchAll(/\\[~\\]|[\s\S]/g)) {

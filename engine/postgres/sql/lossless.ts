@@ -48,7 +48,7 @@ export function lossOf(
   return loss && (value => loss(String(json(value))))
 }
 
-/** Bits of integers: attributes, and columns. */
+/** Number of bits of integer types, of attributes and of columns. */
 const BITS: Readonly<Record<string, number>> = { byte: 8, word: 16, long: 32, long64: 64, int2: 16, int4: 32, int8: 64 }
 
 const hasMilliseconds = (modifier: number): boolean => modifier < 0 || modifier >= 3
@@ -71,7 +71,7 @@ const UNITS: ReadonlyMap<number, string> = new Map([
 ])
 const unitName = (unit: number): string => UNITS.get(unit) ?? `${unit} milliseconds`
 
-/** Keys that are made of columns. */
+/** Check of keys that consist of several columns. */
 function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
   const losses = columns.map(({ type, modifier, isEnum }) => (isEnum ? undefined : lossOfText(type, modifier)))
   return value => {
@@ -83,7 +83,7 @@ function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
   }
 }
 
-/** Arrays of any depth. */
+/** Check of arrays of any depth. */
 function lossOfElements(type: string, modifier: number): Loss<Value> | undefined {
   const loss = type.startsWith('_') ? lossOfText(type.slice(1), modifier) : undefined
   const ofElement: Loss<unknown> = value => {
@@ -147,7 +147,7 @@ function lossOfText(type: string, modifier: number): Loss<string> | undefined {
 }
 
 const MONEY_PLACES = 2
-/** Part of the modifier of a text that is not its length. */
+/** Header in the modifier of a text, which is added to its length. */
 const HEADER = 4
 const NAME_BYTES = 63
 
@@ -156,7 +156,7 @@ const unless =
   text =>
     form.test(text) ? undefined : expected
 
-/** Types without a sign take other integers modulo a power of two, or the greatest. */
+/** Check of integers. Unsigned types would store other integers modulo a power of two, or as the greatest value. */
 const lossOfInteger =
   (least: bigint, most: bigint): Loss<string> =>
   text =>
@@ -172,7 +172,7 @@ const placesExpected = (places: number): string =>
 const tooManyPlaces = (text: string, places: number): string | undefined =>
   (digitsOf(text)?.places ?? places) > places ? placesExpected(places) : undefined
 
-/** @param rounded the number that is shown for another one */
+/** @param rounded returns the number that is shown for a given number */
 const lossOfFloat =
   (rounded: (number: number) => number): Loss<string> =>
   text => {
@@ -182,7 +182,7 @@ const lossOfFloat =
     return `a number that its column keeps, such as ${roundedNumber},`
   }
 
-/** Blanks behind the last character that there is room for are cut, and all blanks at the end of a padded text. */
+/** Check of the length of texts. The database cuts blanks that exceed the length, and all trailing blanks of a padded text. */
 const lossOfCharacters =
   (type: 'varchar' | 'bpchar', length: number): Loss<string> =>
   text => {
@@ -197,7 +197,7 @@ const CLOCK = String.raw`\d\d?:\d\d(?::\d\d(?:\.(\d+))?)?`
 const ZONE = String.raw`(?: ?(?:Z|[-+]\d\d(?::?\d\d(?::\d\d)?)?))?`
 const ENDLESS = '-?infinity'
 
-/** Forms in which nothing is dropped, with the fraction of the seconds, and an example. */
+/** Forms of which the database drops nothing, with the fraction of the seconds, and an example. */
 const TIMES = {
   date: [`^(?:${DATE}(?: BC)?|${ENDLESS})$`, '2020-01-31'],
   time: [`^${CLOCK}$`, '08:30:00.25'],
@@ -206,7 +206,7 @@ const TIMES = {
   timestamptz: [`^(?:${DATE}(?:[ T]${CLOCK}${ZONE})?(?: BC)?|${ENDLESS})$`, '2020-01-31 08:30:00.25+02'],
 } as const
 
-/** Digits of a second that the database has. */
+/** Maximum number of digits after the seconds in the database. */
 const MAX_SECOND_DIGITS = 6
 
 function lossOfTime(type: keyof typeof TIMES, modifier: number): Loss<string> {

@@ -10,7 +10,7 @@ export const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int8: [-(2n ** 63n), 2n ** 63n - 1n],
   oid: [0n, 2n ** 32n - 1n],
 }
-/** Decimals of at most this number of digits are all read as different doubles, in their order. */
+/** Maximum number of digits for which different decimals are always read as different doubles, in the same order. */
 const EXACT_DIGITS = 15
 
 /**
@@ -19,7 +19,7 @@ const EXACT_DIGITS = 15
  */
 type NumberKind = 'integer' | 'double' | number
 
-/** @param modifier of a `numeric` */
+/** @param modifier modifier of a `numeric` */
 export function numberForm(kind: NumberKind, type: string, modifier = -1): ColumnForm | undefined {
   if (type in INTEGERS) return integerForm(kind, type)
   if (type === 'numeric') return numericForm(kind, declaredOf(modifier))
@@ -28,13 +28,13 @@ export function numberForm(kind: NumberKind, type: string, modifier = -1): Colum
   return type === 'float8' ? float8 : type === 'float4' ? float4 : undefined
 }
 
-/** Digits of a `numeric`, and those of them that are after the point. */
+/** Number of digits of a `numeric`, and number of those after the decimal point. */
 interface Declared {
   readonly digits: number
   readonly places: number
 }
 
-/** Both are in the modifier after a header of 4. The scale has 11 bits, with a sign. */
+/** Reads both numbers from the modifier, which has a header of 4. The scale is a signed number of 11 bits. */
 export const declaredOf = (modifier: number): Declared | undefined =>
   modifier < 4 ? undefined : { digits: (modifier - 4) >> 16, places: (((modifier - 4) & 0x7ff) ^ 1024) - 1024 }
 
@@ -71,7 +71,7 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
   })
 }
 
-/** An operand, which may have a fraction, in units of the last of `scale` places, as an exact number. */
+/** Converts an operand, which may have a fraction, to an exact number in units of the last of `scale` places. */
 function decimalOf(value: number | bigint, scale: number): { readonly digits: bigint; readonly scale: number } {
   if (typeof value === 'bigint' || Number.isInteger(value)) return { digits: BigInt(value), scale }
   const [, sign, integer, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value))!
@@ -84,7 +84,7 @@ const writer =
   (value: Value): string =>
     typeof kind === 'number' ? unscaled(value as number | bigint, kind) : String(value)
 
-/** Numbers between which all values are, neither included, and the digits before the point that all between them can have. */
+/** Exclusive limits of all values, and the number of digits before the point that every number between the limits can have. */
 function limitsOf(kind: NumberKind): { readonly above: string; readonly below: string; readonly digits: number } {
   if (kind === 'integer') return { above: '-9223372036854775809', below: '9223372036854775808', digits: 18 }
   const below = kind === 'double' ? '1.7976931348623158e308' : `1e${MAX_DIGITS - kind}`
@@ -121,10 +121,10 @@ function numericForm(kind: NumberKind, declaration: Declared | undefined): Colum
 
 const isWhole = (value: number | bigint): boolean => typeof value === 'bigint' || Number.isInteger(value)
 
-/** Place of an operand that no value equals. */
+/** Place of an operand that is equal to no value. */
 const betweenTexts = (text: string): readonly [Cut, Cut] => between({ at: text, isBehind: false })
 
-/** Place of an operand, a whole number or one of units, that is greater or less than all values. */
+/** Place of an operand that is greater or less than all values. The operand is a whole number, or a number of units. */
 function beyond(value: number | bigint, kind: 'integer' | number): readonly [Cut, Cut] | undefined {
   const limit = kind === 'integer' ? 2n ** 63n : 10n ** BigInt(MAX_DIGITS)
   if (value >= limit) return between('end')
@@ -161,7 +161,7 @@ const float8 = plainForm(
   { read: readDouble },
 )
 
-/** A value is the shortest decimal of its float, which is not exactly that float. */
+/** Form of a `float4`. A value is shown as the shortest decimal for its float, which may differ slightly from that float. */
 const float4 = plainForm(
   {
     type: 'float4',
@@ -178,7 +178,7 @@ const float4 = plainForm(
   { read: readDouble },
 )
 
-/** The shortest decimal that is read as this float. */
+/** Returns the shortest decimal that is read as this float. */
 export function shortestOf(float: number): number {
   for (let digits = 1; digits <= 9; digits++) {
     const decimal = Number(float.toPrecision(digits))

@@ -2,7 +2,7 @@ import type { ValueTest } from '../../query/bind/predicate.ts'
 import { compare, compareAny, type Domain, presenceTest } from './cut.ts'
 import type { Parameters } from './parameters.ts'
 
-/** True for tests that look into texts. */
+/** True for tests of the content of texts. */
 export const isTextual = (test: ValueTest): boolean =>
   test.kind === 'pattern' || test.kind === 'keyword' || (test.kind === 'anyOf' && test.tests.some(isTextual))
 

@@ -1,7 +1,7 @@
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { Statement } from './statement.ts'
 
-/** Maximum number of values of a statement: their number has 16 bits. */
+/** Maximum number of values of a statement: the protocol counts them with 16 bits. */
 const MAX_VALUES = 65_535
 
 /** Values of a statement that is being written. */
@@ -14,7 +14,7 @@ export class Parameters {
     return `$${this.values.length}::${type}`
   }
 
-  /** The same parameter for the same text each time. */
+  /** Adds a parameter, or returns the earlier one with the same text. */
   readonly once = (text: string, type: string): string => {
     const position = this.values.indexOf(text)
     return position < 0 ? this.add(text, type) : `$${position + 1}::${type}`
@@ -28,7 +28,7 @@ export class Parameters {
     return { text, values: this.values }
   }
 
-  /** @param list SQL of the columns of the answer @param rest of the statement, from `FROM` on */
+  /** @param list SQL of the columns of the answer @param rest rest of the statement, starting with `FROM` */
   select(list: string, rest: string): Statement {
     return { ...this.statement(`SELECT ${list} ${rest}`), shownText: `SELECT … ${rest}` }
   }
@@ -38,5 +38,5 @@ export class Parameters {
 export const arrayText = (texts: readonly string[]): string =>
   `{${texts.map(text => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 
-/** False for texts that no database of PostgreSQL holds. */
+/** False for texts that no PostgreSQL database can store. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()

@@ -26,13 +26,13 @@ import { textTest } from './text-test.ts'
 /** Other data that a statement needs. */
 export interface SqlScope {
   readonly tables: RemoteTables
-  /** The statement names rows by keys that have been read, so that it need not leave out those whose keys cannot be. */
+  /** True if the statement selects rows by keys that have been read, so that it need not exclude rows whose keys cannot be read. */
   readonly areKeysGiven?: boolean
-  /** Keys of the entities elsewhere for which a condition is true. */
+  /** Keys of the entities outside this database for which a condition is true. */
   keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
-  /** Different foreign keys of the entities elsewhere for which a condition is true. */
+  /** Distinct foreign keys of the entities outside this database for which a condition is true. */
   valuesWhere(relation: RelatedEntityAttribute, predicate: Predicate): readonly Value[]
-  /** Conditions for the rows that there are for the reader; undefined for all. */
+  /** Conditions for the rows that the reader can see; undefined if the reader can see all rows. */
   visible?(dataClass: DataClass): readonly RemoteCondition[] | undefined
 }
 
@@ -49,10 +49,10 @@ export class PredicateSql implements TestScope {
     return `t${this.aliases++}`
   }
 
-  /** All tables of a connection are in one database. */
+  /** True if the database has the function `tesser.fold`. All tables of a connection are in one database. */
   private hasFold = false
 
-  /** True if all tables so far are ordinary ones. */
+  /** True if all tables so far are ordinary ones: see {@link RemoteTable.isOrdinary}. */
   isOrdinary = true
 
   from(table: RemoteTable): From {
@@ -63,7 +63,7 @@ export class PredicateSql implements TestScope {
     return { ...wholeTable, source: this.visibleSource(wholeTable) }
   }
 
-  /** Dataclasses whose {@link SqlScope.visible} is being written: to it, its own dataclass is whole. */
+  /** Dataclasses whose {@link SqlScope.visible} is being written. These conditions themselves see all rows of their dataclass. */
   private readonly restricting = new Set<DataClass>()
 
   private visibleSource({ table, alias, source }: From): string {
@@ -82,7 +82,7 @@ export class PredicateSql implements TestScope {
     return `(SELECT ${columns} FROM ${source} WHERE ${texts.join(' AND ')}) AS ${alias}`
   }
 
-  /** SQL that is true for the rows of a predicate, which is optimized; false or null for others. */
+  /** SQL that is true for the rows of an optimized predicate; false or null for other rows. */
   condition(predicate: Predicate, from: From): string {
     switch (predicate.kind) {
       case 'always':
@@ -119,8 +119,8 @@ export class PredicateSql implements TestScope {
   }
 
   /**
-   * SQL that is true for all rows but those of a predicate. Subqueries are negated themselves: then PostgreSQL joins tables in a way whose
-   * time does not grow with the product of their sizes.
+   * SQL that is true for all rows except those of a predicate. Subqueries are negated individually, since PostgreSQL then joins tables in a
+   * way whose time does not grow with the product of their sizes.
    */
   private notTrue(predicate: Predicate, from: From): string {
     switch (predicate.kind) {
@@ -143,7 +143,7 @@ export class PredicateSql implements TestScope {
     }
   }
 
-  /** Rows with one of some values in a key or a foreign key. */
+  /** Selects rows with one of some values in a key or a foreign key. */
   among(attribute: StorageAttribute, values: readonly Value[], from: From): string {
     if (from.table.columns.get(attribute)!.length > 1) return partsAmong(values, from, this.parameters)
     const { form, compared } = columnOf(attribute, from)
@@ -182,7 +182,7 @@ export class PredicateSql implements TestScope {
     return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
   }
 
-  /** Rows with one of some texts, letter by letter. An index of the column serves it, or one of its fold. */
+  /** Selects rows with exactly one of some texts. An index of the column or of its fold serves the condition. */
   private identity(attribute: StorageAttribute, texts: readonly string[], negated: boolean, from: From): string {
     const { form, sorted } = columnOf(attribute, from)
     const isSame = `(${sorted}) COLLATE "C" = ANY (${this.parameters.list(texts.filter(isStorable), 'text')})`
@@ -203,7 +203,7 @@ export class PredicateSql implements TestScope {
     return this.hasFold ? foldCall(text) : foldExpression(text, this.parameters.once(markClass(), 'text'))
   }
 
-  /** A UUID needs no fold. */
+  /** Returns the fold of a value. A UUID needs none. */
   foldOf({ type }: StorageAttribute, sorted: string): string {
     return type === 'uuid' ? `${sorted} COLLATE "C"` : this.fold(sorted)
   }
@@ -218,12 +218,12 @@ export class PredicateSql implements TestScope {
     return `${sorted} IS ${negated ? 'NOT ' : ''}NULL`
   }
 
-  /** A relation is null without a related entity, even if there is a foreign key. */
+  /** Condition for rows without a related entity. Such a relation is null even if the row has a foreign key. */
   private hasNone(relation: RelatedEntityAttribute, negated: boolean, from: From): string {
     return this.viaEntity(relation, ALWAYS, negated, from)
   }
 
-  /** A condition on a column over a property: it holds the values of one JSON type, or only the presence of others. */
+  /** A condition on a column over a property. The column holds the values of one JSON type, or only records that other values exist. */
   private ofProperty({ source }: StorageAttribute, test: JsonTest, negated: boolean, from: From): string {
     const { object, names, type, holds } = source!
     const isOfType: JsonTest = { kind: 'value', type, test: { kind: 'any' }, negated: holds === 'others' }
@@ -238,14 +238,14 @@ export class PredicateSql implements TestScope {
     return test.kind === 'isNull' && negated ? `NOT ${sql}` : sql
   }
 
-  /** @param isTrue false for the rows for which the predicate is not true */
+  /** @param isTrue false to select the rows for which the predicate is not true */
   private via(relation: RelatedEntityAttribute, input: Predicate, isTrue: boolean, from: From): string {
     if (!matchesNull(input)) return this.viaEntity(relation, input, isTrue, from)
     // Without a related entity, the condition holds too: it fails only where there is one for which it is not true.
     return this.viaEntity(relation, { kind: 'complement', input }, !isTrue, from)
   }
 
-  /** Rows with a related entity for which a condition is true, or all others. */
+  /** Rows with a related entity for which a condition is true, or all other rows. */
   private viaEntity(relation: RelatedEntityAttribute, input: Predicate, isTrue: boolean, from: From): string {
     const { foreignKey, target } = relation
     const table = this.scope.tables.find(target)
@@ -255,7 +255,7 @@ export class PredicateSql implements TestScope {
     return this.exists(other, `${joinKeys.key} = ${joinKeys.foreignKey}`, input, isTrue)
   }
 
-  /** @param isTrue as of {@link via} */
+  /** @param isTrue see {@link via} */
   private some({ inverse, target }: RelatedEntitiesAttribute, input: Predicate, isTrue: boolean, from: From): string {
     const ownKey = inverse.target.key
     const table = this.scope.tables.find(target)
@@ -276,7 +276,7 @@ const isIn = (condition: string, isTrue: boolean): string => (isTrue ? condition
 const join = (kind: 'and' | 'or', conditions: readonly string[]): string =>
   `(${conditions.join(kind === 'and' ? ' AND ' : ' OR ')})`
 
-/** A value, which is not null, in the form for comparisons; not for texts. */
+/** A non-null value in the form for comparisons; not for texts. */
 const scalarOf = (value: Value): Scalar =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'string' ? value.toLowerCase() : (value as Scalar)
 

@@ -4,7 +4,7 @@ import { SMALL } from '../../query/aggregate/summary.ts'
 import { parseClock } from '../../base/time/read-clock.ts'
 import { parseDate } from '../../base/time/read-date.ts'
 
-/** Values in the texts of PostgreSQL, whose session has `datestyle = ISO`, `intervalstyle = postgres` and `timezone = UTC`. */
+/** Values in the texts that PostgreSQL sends with `datestyle = ISO`, `intervalstyle = postgres` and `timezone = UTC`. */
 
 const LARGE_INTEGER = /^-?\d{16,}$/
 
@@ -14,7 +14,7 @@ export function readNumber(text: string): number | bigint {
   return LARGE_INTEGER.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
-/** An integer of 64 bits in a column that can have others. */
+/** An integer of 64 bits in a column that can have other numbers too. */
 export function readWhole(text: string): number | bigint | Unfit {
   const [, integer] = /^(-?\d+)(?:\.0*)?$/.exec(text) ?? []
   const fits = integer !== undefined && BigInt.asIntN(64, BigInt(integer)) === BigInt(integer)
@@ -28,16 +28,16 @@ export function readDouble(text: string): number | Unfit {
 }
 
 /**
- * Decimal text of a sum of doubles, or `Infinity` if it is beyond their range. The database has added fractions, and apart from them, in
- * units of 2^64, whole parts, without rounding up to 2^53. Digits of the fractions that rounding has made are cut, so that ten times 0.1
- * is 1. All of it as decimals would take the database three times as long.
+ * Decimal text of a sum of doubles, or `Infinity` if it is beyond their range. The database has added the fractions and the whole parts
+ * separately: the whole parts in units of 2^64, without rounding up to 2^53. Digits of the fractions that result from rounding are cut, so
+ * that ten times 0.1 is 1. Adding everything as decimals would take the database three times as long.
  */
 export function sumOfParts(count: number, wholeSum: string, fractions: string): string {
   const certain = count === 1 ? 17 : Math.min(15, Math.floor(-Math.log10(Math.sqrt(count) * 2 ** -53)))
   return String(Number(wholeSum) / SMALL + Number(Number(fractions).toPrecision(certain)))
 }
 
-/** Digits of a decimal. */
+/** Maximum number of digits of a decimal. */
 export const MAX_DIGITS = 18
 
 /** A decimal in units of the last of `scale` places. */
@@ -70,7 +70,7 @@ export function readIsoTime(text: string): string {
     : new Date(readDateTime(text)).toISOString()
 }
 
-/** The three digits after the seconds of a usual time. */
+/** The three digits after the seconds of a time in the usual form. */
 function fractionOf(text: string): string {
   if (text.charAt(19) !== '.') return '000'
   const end = text.indexOf('+', 20)

@@ -2,20 +2,20 @@ import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { ColumnForm } from './column-form.ts'
 
-/** A column as the database has it. Its type is that under domains. */
+/** A column as the database describes it. The type of a domain is its base type. */
 export interface RemoteColumn {
   readonly name: string
   /** As in `pg_type`: `int4`, `varchar`; `_int4` for an array. */
   readonly type: string
   /** `atttypmod`; -1 without one. */
   readonly modifier: number
-  /** SQL of its type, which may be a domain: `numeric(4,2)`. */
+  /** SQL of the declared type, which may be a domain: `numeric(4,2)`. */
   readonly sqlType: string
   readonly isNullable: boolean
   readonly isEnum: boolean
-  /** The database gives a new row a value: a default, an identity, or an expression. */
+  /** True if the database gives a new row a value: a default, an identity, or an expression. */
   readonly hasDefault: boolean
-  /** Computed by the database from other columns. */
+  /** True if the database computes the column from other columns. */
   readonly isGenerated: boolean
 }
 
@@ -23,38 +23,44 @@ export interface RemoteColumn {
 export interface WrittenColumn {
   /** SQL of the type to which JSON is converted. */
   readonly type: string
-  /** SQL of the value. @param sql SQL of such a value */
+  /** SQL of the value to store. @param sql SQL of the converted JSON value */
   value(sql: string): string
 }
 
-/** The table of a dataclass, as the database has it. */
+/** The table of a dataclass, as the database describes it. */
 export interface RemoteTable {
   readonly dataClass: DataClass
   /** Quoted, with its schema: `"public"."film"`. */
   readonly from: string
-  /** Columns of each storage attribute: several for a key that is made of them. */
+  /** Columns of each storage attribute: several for a key that consists of several columns. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
   readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
-  /** By name. */
+  /** Columns that can be written, by name. */
   readonly writtenColumns: ReadonlyMap<string, WrittenColumn>
   /** SQL of `__STAMP`, a whole number of 32 bits. @param alias name of the table in the statement */
   stamp(alias: string): string
-  /** {@link stamp} changes with the row. */
+  /** True if {@link stamp} changes with the row. */
   readonly hasStamps: boolean
-  /** Rows are read again after they were written: a partitioned table does not return the numbers of transactions. */
+  /** True if rows are read again after they were written, since a partitioned table does not return the numbers of transactions. */
   readonly isReadAgain: boolean
-  /** SQL of `__TIMESTAMP`; undefined if the table does not know it. */
+  /** SQL of `__TIMESTAMP`; undefined if the table does not record it. */
   readonly timestamp: string | undefined
-  /** A table whose rows change only by transactions of this database, and are the same for all users: not a view, not a foreign table. */
+  /**
+   * True for a table whose rows change only by transactions of this database and are the same for all users: not a view, not a foreign
+   * table.
+   */
   readonly isOrdinary: boolean
-  /** Attributes of unique indexes by their names, if these are known. */
+  /** Attributes of unique indexes by the names of the indexes, if these are known. */
   readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined
-  /** The database has the function `tesser.fold`. */
+  /** True if the database has the function `tesser.fold`. */
   readonly hasFold: boolean
 }
 
 /** The tables of one connection. */
 export interface RemoteTables {
-  /** The table of a dataclass; undefined if it is elsewhere. @throws {ProtocolError} the table is missing, or does not fit the model */
+  /**
+   * The table of a dataclass; undefined if the dataclass is not in this database. @throws {ProtocolError} the table is missing, or does not
+   * fit the model
+   */
   find(dataClass: DataClass): RemoteTable | undefined
 }

@@ -14,9 +14,9 @@ interface Place {
 
 interface VectorColumn {
   readonly sql: string
-  /** The column is a `vector` of pgvector, not an array of numbers. */
+  /** True if the column is a `vector` of pgvector, not an array of numbers. */
   readonly isVector: boolean
-  /** SQL that is true for values that the attribute can have, perhaps but for numbers that are not finite. */
+  /** SQL that is true for values that the attribute can have, and perhaps for numbers that are not finite. */
   readonly fits: string | undefined
 }
 
@@ -45,7 +45,7 @@ export function similarityTest(
     : `(CASE WHEN ${column.fits} THEN ${near} END AND ${passes})`
 }
 
-/** SQL of an order by score, which is lowest where there is none. */
+/** SQL of an order by score. A missing score is lowest. */
 export function similarityOrder(
   { attribute, similarity, descending }: SortKey,
   place: Place,
@@ -86,9 +86,10 @@ const distanceSql = ({ sql }: VectorColumn, { metric, vector }: Similarity, para
   `${sql} ${OPERATORS[metric]} ${parameters.once(`[${vector.join(',')}]`, 'vector')}`
 
 /**
- * SQL that is true for all rows that pass, and for few others: by distances of pgvector, with room for their errors. A sum of d products in
- * single precision differs from the exact one by at most (d + 3) · 2^-24 of the sum of their absolute values, in whatever order.
- * @returns undefined if there is none
+ * SQL of a condition by distances of pgvector, with a margin for rounding errors: it is true for all rows that pass, and for few others. A
+ * sum of d products in single precision differs from the exact sum by at most (d + 3) · 2^-24 of the sum of their absolute values, in any
+ * order.
+ * @returns undefined if pgvector cannot narrow the rows
  */
 function nearSql(
   column: VectorColumn,

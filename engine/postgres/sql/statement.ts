@@ -1,13 +1,13 @@
-/** A statement with parameters: `$1` is the first value. Values never stand in the text. */
+/** A statement with parameters: `$1` is the first value. The text never contains values. */
 export interface Statement {
   readonly text: string
-  /** As texts, which the statement casts to their types. */
+  /** Values as texts, which the statement casts to their types. */
   readonly values: readonly (string | null)[]
-  /** Runs once or seldom, or is several commands without values: not prepared. */
+  /** True if the statement is not prepared: it runs once or seldom, or consists of several commands without values. */
   readonly isPlain?: boolean
-  /** Describes tables, so that those of the server have to be there. */
+  /** True if the statement describes tables, so that the tables of the server have to exist. */
   readonly isDescription?: boolean
-  /** The text without the list of its columns, among which may be some that clients do not know. */
+  /** The text without its list of columns, which may contain columns that are hidden from clients. */
   readonly shownText?: string
 }
 

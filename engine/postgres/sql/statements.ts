@@ -14,16 +14,16 @@ import { PredicateSql, type SqlScope, storageOf } from './predicate-sql.ts'
 import { similarityOrder } from './similarity.ts'
 import type { Statement } from './statement.ts'
 
-/** Selection of the statements below. */
+/** The parts of a query that select rows for the statements below. */
 type Selected = Pick<RemoteQuery, 'among' | 'referring' | 'predicate'>
 
 interface Page extends Selected {
   readonly isListed?: boolean
   readonly orderBy: readonly SortKey[]
   readonly skip: number
-  /** Infinity for all. */
+  /** Maximum number of rows; Infinity for all rows. */
   readonly count: number
-  /** `all`: values of the attributes in the order of the table, stamp, time. `key`: the key alone. */
+  /** `all`: values of the attributes in the order of the table, stamp, time. `key`: only the key. */
   readonly columns: 'all' | 'key'
   /** True to add the {@link STATE} of the database. */
   readonly isCounted: boolean
@@ -54,14 +54,14 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
 }
 
 /**
- * SQL of the state that a statement sees: two that are equal are of the same committed transactions, so that the same statement has the
- * same result.
+ * SQL of the state that a statement sees. Equal states include the same committed transactions, so that the same statement has the same
+ * result.
  */
 const STATE = 'pg_current_snapshot()'
 
 /**
- * Statement of the number of rows of a selection, and of the {@link STATE} in which it is that; null where tables are involved that change
- * by other means than transactions of the database.
+ * Statement of the number of rows of a selection, and of the {@link STATE} for which the number is valid. The state is null if a table can
+ * change other than by transactions of the database.
  */
 export function countStatement(table: RemoteTable, selection: Selected, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
@@ -95,7 +95,7 @@ export function referencingStatement(
   )
 }
 
-/** Statement of the different values, not null, of an attribute in the rows for which a condition is true. */
+/** Statement of the distinct non-null values of an attribute in the rows for which a condition is true. */
 export function valuesStatement(
   table: RemoteTable,
   attribute: StorageAttribute,
@@ -112,9 +112,9 @@ export function valuesStatement(
 }
 
 /**
- * Statement of the number of values, their sum, least and greatest. Of doubles the whole parts are added, in units of 2^64, and in
- * a fifth column the fractions: see {@link sumOfParts}.
- * @param isWhole true for doubles as they are: if one of them is not finite, neither is the sum
+ * Statement of the number of values, their sum, least and greatest value. For doubles, the whole parts are added in units of 2^64, and the
+ * fractions in a fifth column: see {@link sumOfParts}.
+ * @param isWhole true to add doubles without splitting them: if one of them is not finite, neither is the sum
  */
 export function totalsStatement(
   table: RemoteTable,
@@ -144,8 +144,8 @@ export function totalsStatement(
 }
 
 /**
- * Statement of the different values, each with its first key and the number of its rows: of a property its JSON type, number and folded
- * text, of another attribute its value, and two times null.
+ * Statement of the distinct values, each with its first key and the number of its rows. A value has three columns: for a property, its JSON
+ * type, number and folded text; for another attribute, its value and two nulls.
  */
 export function distinctStatement(
   table: RemoteTable,
@@ -176,7 +176,7 @@ const jsonParts = (value: string, sql: PredicateSql): readonly string[] => [
   sql.fold(`CASE WHEN jsonb_typeof(${value}) = 'string' THEN ${value} #>> '{}' END`),
 ]
 
-/** SQL of a value, and of the rows that have it: what follows the list of a SELECT. */
+/** SQL of a value, and of the rows that have it: the part of the statement after the list of a SELECT. */
 function valuesSource(
   table: RemoteTable,
   selection: Selected,
@@ -194,7 +194,7 @@ function valuesSource(
   return { value, firstColumn, source, from, form }
 }
 
-/** For rows that are named by their keys. */
+/** Scope for statements that select rows by their keys. */
 export const NO_SCOPE: SqlScope = {
   areKeysGiven: true,
   tables: { find: () => undefined },
@@ -223,7 +223,10 @@ export function rowOf(from: From): string {
   return [...values, table.stamp(alias), table.timestamp ? `${alias}.${table.timestamp}` : 'NULL'].join(', ')
 }
 
-/** Order of the key as the database has it, which the index of the primary key serves; of UUIDs that are texts that of their values. */
+/**
+ * Order of the key in the database, which the index of the primary key serves. UUIDs that are stored as texts have the order of their
+ * values.
+ */
 function keyOrder(from: From): string[] {
   const { key } = from.table.dataClass
   const form = from.table.forms.get(key)!
@@ -258,7 +261,7 @@ function follow(
 const ELSEWHERE = 'an order or an aggregate over a relation to another place'
 
 /**
- * @param isLast the key decides alone what the keys before it leave
+ * @param isLast true if only this key orders the rows for which the keys before it are equal
  * @param joins receives the joins along the relations of the key
  */
 function orderOf(

@@ -37,7 +37,7 @@ const FOLDS: Domain = {
   },
 }
 
-/** Place of a text that no database holds, by its first character 0 or half of a pair of surrogates. */
+/** Place of a text that no database can hold, by its first NUL character or unpaired surrogate. */
 function gapOf(text: string): Cut {
   const zero = text.indexOf('\0')
   const half = text.search(/\p{Cs}/u)
@@ -49,7 +49,7 @@ function gapOf(text: string): Cut {
   return { at: toStored(text.slice(0, half) + next), isBehind: false }
 }
 
-/** Surrogates: pairs have a high one, below, then a low one. */
+/** First low surrogate. A pair is a high surrogate, which has a smaller code, then a low one. */
 const LOW = 0xdc00
 const AFTER_HIGH = LOW
 const AFTER_LOW = 0xe000
@@ -60,7 +60,7 @@ function patternTest(text: () => string, parts: readonly string[], parameters: P
   return `${text()} LIKE ${parameters.add(pattern, 'text')}`
 }
 
-/** SQL that finds words in a text: each as it is, or by a pattern without blanks. */
+/** SQL that finds words in a text: each as a plain text, or by a pattern without blanks. */
 function wordsTest(text: () => string, words: readonly (readonly string[])[], { list, once }: Parameters): string {
   if (!words.flat().every(isStorable)) return NEVER
   const plainWords = words.filter(parts => parts.length === 1).map(([word]) => `% ${word} %`)

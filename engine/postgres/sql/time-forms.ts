@@ -23,13 +23,13 @@ const dayText = (ms: number): string => inEra(ms, () => '')
 const momentText = (ms: number, zone: string): string =>
   inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
 
-/** The last time that JavaScript has is the beginning of this day. */
+/** Day that begins with the last time that JavaScript can represent. */
 const LAST = '275760-09-13'
 const NEXT = '275760-09-14'
 const ABOVE = "'-infinity'"
 const ENDLESS = /^-?infinity$/
 
-/** Reads what a database has sent, if there is such a value. */
+/** Reads a text that a database has sent; {@link Unfit} if JavaScript has no such value. */
 const fitting =
   (read: (text: string) => number) =>
   (text: string): number | Unfit => {
@@ -41,7 +41,7 @@ const fitting =
     }
   }
 
-/** Days. A time of day in an operand lies between two. */
+/** Form of a date. The place of an operand with a time of day is between two days. */
 export const day = plainForm(
   {
     type: 'date',
@@ -58,8 +58,8 @@ export const day = plainForm(
 )
 
 /**
- * Places around times of which a value has the whole milliseconds, or whole units of some of them.
- * @param placeOf the place in front of a millisecond
+ * Places around the times that are shown as a value: whole milliseconds, or whole units of several milliseconds.
+ * @param placeOf returns the place before a millisecond
  */
 function aroundMs(value: Scalar, placeOf: (ms: number) => Cut, unit = 1): readonly [Cut, Cut] {
   const ms = Number(value)
@@ -67,10 +67,10 @@ function aroundMs(value: Scalar, placeOf: (ms: number) => Cut, unit = 1): readon
   return ms === next ? [placeOf(ms), placeOf(ms + unit)] : between(placeOf(next))
 }
 
-/** True for a column whose times have more digits after the seconds than milliseconds. @param places 0xffff without a declaration */
+/** True for a column whose times are finer than milliseconds. @param places 0xffff without a declaration */
 const isFiner = (places: number): boolean => (places & 0xffff) > 3
 
-/** A time with microseconds, of which a value has the milliseconds or the day. */
+/** Form of a time with microseconds, which is shown in milliseconds or as a day. */
 export const moment = (type: 'timestamp' | 'timestamptz', modifier: number, isDay: boolean): ColumnForm => {
   const unit = isDay ? DAY_MS : 1
   const zone = type === 'timestamptz' ? '+00' : ''
@@ -100,7 +100,7 @@ function clockText(value: Value): string {
   return `${ms < 0 ? '-' : ''}${hours}:${part(60_000, 60)}:${part(1000, 60)}.${part(1, 1000, 3)}`
 }
 
-/** Days that an interval can have. */
+/** Maximum number of days of an interval. */
 const MAX_DAYS = 2 ** 31 - 1
 
 const intervalText = (ms: number): string => `${Math.trunc(ms / DAY_MS)} days ${ms % DAY_MS} milliseconds`
@@ -122,7 +122,7 @@ export const time = (modifier: number): ColumnForm =>
 /** Fields of the modifier of an interval that can have months: `month` and `year`. */
 const MONTHS = 0b110 << 16
 
-/** Months have no fixed length. @param modifier of the column: the fields of its declaration, or -1 for all */
+/** Form of an interval. Months have no fixed length. @param modifier of the column: the fields of its declaration, or -1 for all */
 export const interval = (modifier: number): ColumnForm =>
   plainForm(
     {

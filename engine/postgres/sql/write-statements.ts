@@ -32,10 +32,10 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   )
 }
 
-/** Further condition of a change. */
+/** Additional condition of a change. */
 type Condition = (parameters: PredicateSql['parameters']) => string
 
-/** Statement that changes a row if it still has a stamp, and returns it. @param also condition without which it fails */
+/** Statement that changes a row if it still has a stamp, and returns it. @param also condition that must be true as well */
 export function updateStatement(
   table: RemoteTable,
   key: Value,
@@ -59,7 +59,9 @@ export function updateStatement(
   )
 }
 
-/** Statement that deletes a row if it still has a stamp, and returns whether it has. @param also condition without which it fails */
+/**
+ * Statement that deletes a row if it still has a stamp, and returns whether the row had it. @param also condition that must be true as well
+ */
 export function deleteStatement(table: RemoteTable, key: Value, stamp: number, also?: Condition): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -68,7 +70,7 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number, a
   )
 }
 
-/** Statement that finds a row if it still has a stamp. */
+/** Statement that checks whether a row still has a stamp. */
 export function stillStatement(table: RemoteTable, key: Value, stamp: number): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -77,7 +79,7 @@ export function stillStatement(table: RemoteTable, key: Value, stamp: number): S
   )
 }
 
-/** Statement that deletes the rows with these keys that still have the stamps of these, and returns as many rows. */
+/** Statement that deletes the rows with these keys that still have their stamps, and returns a row for each of them. */
 export function deletionStatement(table: RemoteTable, keys: ReadonlyMap<number, readonly Value[]>): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -97,7 +99,7 @@ const further = (condition: Condition | undefined, { parameters }: PredicateSql)
 const writtenRow = (from: From): string =>
   rowOf(from.table.isReadAgain ? { ...from, table: { ...from.table, stamp: () => '1' } } : from)
 
-/** Columns with their types, without those of other columns, whose domains may refuse null. */
+/** SQL of columns with their types. Other columns are left out, since their domains may refuse null. */
 const typesOf = (names: readonly string[], { writtenColumns }: RemoteTable): string =>
   names.map(name => `${quoteName(name)} ${writtenColumns.get(name)!.type}`).join(', ')
 

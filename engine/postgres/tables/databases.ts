@@ -26,7 +26,7 @@ export class Databases {
       readonly onNote: Note
       /** Names of the connections whose entities have events: see {@link Database}. */
       readonly serializable?: readonly string[]
-      /** Undefined: this thread makes them. */
+      /** Lets another thread create the tables; undefined if this thread creates them. */
       readonly makeTables?: (connection: string) => Promise<unknown>
     },
   ) {
@@ -40,14 +40,14 @@ export class Databases {
   }
 
   /**
-   * Makes the owned tables of a connection, or waits until another thread has.
+   * Creates the owned tables of a connection, or waits until another thread has created them.
    * @throws {ProtocolError} the database does not answer
    */
   async makeTables(connection: string, { deadlineAt }: StatementLimits): Promise<void> {
     await (this.options.makeTables?.(connection) ?? this.ownedTables.ready(connection, deadlineAt))
   }
 
-  /** @param transaction transaction for what is in its database */
+  /** @param transaction open transaction; used if it is in the database of the connection */
   async run(
     { connection, statement }: RemoteCall,
     limits: StatementLimits,

@@ -11,7 +11,7 @@ import type { Unfit } from '../sql/unfit.ts'
 
 /** Time after which tables that did not fit are described again, in milliseconds. */
 const RETRY_MS = 5_000
-/** Codes of statements that fail since a table has changed: undefined column, undefined table, other type. */
+/** Codes of statements that fail because a table has changed: undefined column, undefined table, other type. */
 const CHANGED = /\((42703|42P01|42804|42883|0A000)\)/
 
 interface Described {
@@ -30,7 +30,7 @@ export class DescribedTables {
     readonly onNote: Note,
   ) {}
 
-  /** Notes the first value of each attribute that counts as null. @param key of its row, as the database writes it */
+  /** Logs the first unfit value of each attribute, which is shown as null. @param key of its row, as the database writes it */
   readonly onUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, { reason }: Unfit): void => {
     if (this.unfit.has(attribute)) return
     this.unfit.add(attribute)
@@ -44,7 +44,7 @@ export class DescribedTables {
     )
   }
 
-  /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and what `need` throws */
+  /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and the errors of `need` */
   of(dataClass: DataClass, need: Need): RemoteTable {
     const { connection } = dataClass.remote!
     const description = this.descriptions.get(connection)
@@ -55,7 +55,7 @@ export class DescribedTables {
     return this.of(dataClass, need)
   }
 
-  /** Describes the tables of a connection again if a statement has failed since they have changed. */
+  /** Describes the tables of a connection again if a statement has failed because they have changed. */
   handleFailure(connection: string, error: unknown): void {
     if (error instanceof Error && CHANGED.test(error.message)) this.descriptions.delete(connection)
   }

@@ -20,8 +20,8 @@ export function connectionProblems({ dataClasses }: Catalog, connections: Readon
 
 /**
  * Compares the tables of remote dataclasses with their model. Changes nothing.
- * @param connections those of the catalog are among them
- * @param onPlan called with each table that a start would make or change
+ * @param connections include those that the catalog names
+ * @param onPlan called with each table that a start would create or change
  * @returns a text for each problem
  */
 export async function* inspectDatabases(

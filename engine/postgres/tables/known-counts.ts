@@ -2,8 +2,8 @@
 const MAX_COUNTS = 1_000
 
 /**
- * Results of statements that count rows, each with the state of the database in which it is that: while no transaction ends, it need not be
- * counted again.
+ * Results of statements that count rows, each with the state of the database for which it is valid: until a transaction ends, the rows need
+ * not be counted again.
  */
 export class KnownCounts {
   private readonly counts = new Map<string, { readonly state: string; readonly count: number }>()

@@ -17,7 +17,7 @@ export const tablesStatement = (dataClasses: readonly DataClass[]): Statement =>
   isDescription: true,
 })
 
-/** The tables of dataclasses; for one that does not fit its model, the reasons. */
+/** The tables of dataclasses; for a table that does not fit its model, the reasons. */
 export function readTables(
   dataClasses: readonly DataClass[],
   rows: readonly Cells[],
@@ -94,7 +94,7 @@ function tableOf(
   }
 }
 
-/** A stamp has 32 bits, and a row that never had one has the first. */
+/** SQL of a stamp, which has 32 bits. A row without a stamp has the first one. */
 const stampOf =
   (name: string) =>
   (alias: string): string =>

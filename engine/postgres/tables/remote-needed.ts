@@ -1,19 +1,19 @@
 import { Suspended } from '../../data/suspended.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
 
-/** A statement for the database of a connection. Its answer are rows. Plain data. */
+/** A statement for the database of a connection, which answers with rows. Plain data. */
 export interface RemoteCall {
   readonly connection: string
   readonly statement: Statement
 }
 
-/** Asks databases: yields statements, receives their rows. So both threads that wait and threads that do not can drive it. */
+/** Queries of databases: yields statements and receives their rows. It can be driven by threads that wait and by threads that do not. */
 export type RemoteFetch = Generator<RemoteCall, void, Cells[]>
 
-/** Gets what a task needs, either before it returns or by a suspension. @throws {Suspended} {ProtocolError} */
+/** Fetches what a task needs, either before it returns or by suspending the task. @throws {Suspended} {ProtocolError} */
 export type Need = (fetch: () => RemoteFetch) => void
 
-/** Stops the task, which begins again when it has what it needs. */
+/** Suspends the task, which runs again when the rows have been fetched. */
 export const stopAndAsk: Need = fetch => {
   throw new Suspended({ kind: 'rows', fetch })
 }

@@ -21,17 +21,17 @@ const MAX_ROWS = 2_000
 interface Applied {
   /** Outcomes of the first changes, in their order. */
   readonly outcomes: readonly ChangeOutcome[]
-  /** Set if the row of the next change is no longer what it was read as. */
+  /** Set if the row of the next change has changed since it was read. */
   readonly isStale: boolean
-  /** Set if another transaction was in the way, and nothing has changed. */
+  /** Set if another transaction interfered, and nothing has changed. */
   readonly isCollision?: boolean
 }
 
 /**
- * Makes changes in a database: all or none of them, or each that the database does not refuse. A row that has changed since it was
- * read ends the work before its change.
- * @param guard condition of every change of a row
- * @throws {ProtocolError} the changes cannot be made at all
+ * Makes changes in a database: all or none of them, or each one that the database accepts. The work ends before the change of a row that
+ * has changed since it was read.
+ * @param guard additional condition for every change of a row
+ * @throws {ProtocolError} none of the changes can be made
  */
 export async function applyChanges(
   place: Writable,
@@ -70,7 +70,7 @@ const one: Apply = async ([change], work) => {
   return outcome ? { outcomes: [outcome], isStale: false } : { outcomes: [], isStale: true }
 }
 
-/** All of them, up to the first that fails. */
+/** Makes all changes, up to the first that fails. */
 const together: Apply = async (changes, work) => {
   const { run } = work
   const outcomes: ChangeOutcome[] = []
@@ -88,11 +88,11 @@ const together: Apply = async (changes, work) => {
   return { outcomes, isStale: false }
 }
 
-/** Outcomes of changes that were made together, since one of them was refused. */
+/** Outcomes of changes of which all were undone, since one of them was refused. */
 export const undoneOutcomes = (count: number, at: number, refusal: ChangeOutcome): ChangeOutcome[] =>
   Array.from({ length: count }, (_, i) => (i === at ? refusal : { kind: 'undone' }))
 
-/** Each that the database does not refuse. */
+/** Makes each change that the database accepts. */
 const each: Apply = async (changes, work) => {
   const { run } = work
   const outcomes: ChangeOutcome[] = []
@@ -110,7 +110,7 @@ const each: Apply = async (changes, work) => {
   return { outcomes, isStale: false }
 }
 
-/** Inserts several rows with one statement, and adds their outcomes. @returns false if they are to be inserted one by one */
+/** Inserts several rows with one statement, and adds their outcomes. @returns false if they have to be inserted one by one */
 async function insertedTogether(
   group: readonly RemoteChange[],
   { rows, run }: Work,
@@ -130,7 +130,7 @@ async function insertedTogether(
   return isWhole
 }
 
-/** Rows as they were written. A partitioned table does not return the numbers of transactions. */
+/** Reads written rows again if their table is partitioned, since it does not return the numbers of transactions. */
 async function readAgain(writtenRows: readonly Cells[], rows: RemoteRows, run: Run): Promise<readonly Cells[]> {
   if (!rows.table.isReadAgain || writtenRows.length === 0) return writtenRows
   const ids = writtenRows.map(cells => rows.keyIdOf(cells))
@@ -145,7 +145,7 @@ async function readAgain(writtenRows: readonly Cells[], rows: RemoteRows, run: R
   return ids.map(id => byId.get(id)!)
 }
 
-/** Runs of inserts with values for the same attributes, and single changes. */
+/** Groups changes: runs of inserts with values for the same attributes, and single other changes. */
 function* groupsOf(changes: readonly RemoteChange[]): Generator<RemoteChange[]> {
   let group: RemoteChange[] = []
   let shape = ''
@@ -187,13 +187,13 @@ async function tryChange(change: RemoteChange, { rows, run, view, guard }: Work)
   return change.kind === 'insert' ? leftOut(table) : undefined
 }
 
-/** A policy, a rule or a trigger of the table has done something else. */
+/** Outcome of a change that had no effect because of a policy, a rule or a trigger of the table. */
 export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
   kind: 'refused',
   problems: [RemoteErrors.REFUSED_ENTITY(dataClass.name, LEFT_OUT)],
 })
 
-/** The rows that the work has read stay as they were: it runs again with the outcomes. */
+/** Outcome of a change that was made. The rows that the work has read are not updated, since it runs again with the outcomes. */
 const doneOutcome = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
 
 const lockedError = (key: Value, { dataClass }: RemoteTable): ProtocolError =>

@@ -15,19 +15,19 @@ interface StatementError extends Error {
   readonly detail?: string
   readonly column?: string
   readonly constraint?: string
-  /** Function of the server that has found the error. */
+  /** Function of the server that raised the error. */
   readonly routine?: string
 }
 
-/** Columns and values in a detail such as `Key (film_id, "Actor")=(1, 2) already exists.`, in whatever language. */
+/** Columns and values in a detail such as `Key (film_id, "Actor")=(1, 2) already exists.`, in any language. */
 const DETAIL = /\((.*?)\)=\((.*)\)/s
-/** A name in quotes, or as it is. */
+/** A name, with or without quotes. */
 const NAME = /"((?:[^"]|"")+)"|([^",\s][^",]*)/g
 
 const namesIn = (list: string): string[] =>
   Array.from(list.matchAll(NAME), ([, quotedName, name]) => quotedName?.replaceAll('""', '"') ?? name!)
 
-/** Reason for which a change that the database takes has no effect. */
+/** Reason why a change that the database accepts has no effect. */
 export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out, or several rows have its key'
 
 /**
@@ -88,7 +88,7 @@ export function problemsOf(
   }
 }
 
-/** A name in the database, unless it contains that of a column which the client does not see. */
+/** Returns a name in the database; undefined if it contains the name of a column that the client does not see. */
 function visibleName(name: string, { columns, writtenColumns }: RemoteTable, view: View): string | undefined {
   const visibleColumns = new Set(
     [...columns].flatMap(([attribute, remoteColumns]) =>
@@ -106,7 +106,7 @@ function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataCla
   return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(description, dataClass.name)] : [problem]
 }
 
-/** An update does not have the values that it leaves as they are. */
+/** Error of values that are unique only together. An update lacks the values that it does not change. */
 function duplicateTogether(members: readonly StorageAttribute[], values: ColumnValues, view: View): ProtocolError {
   const [{ name, dataClass }] = members as [StorageAttribute]
   if (!members.every(member => view.shows(member))) return WriteErrors.HIDDEN(dataClass.name)

@@ -16,7 +16,7 @@ import { isLocked as isLockedError, type LockGuard } from '../locks/shared-locks
 import type { RemoteTable } from '../sql/remote-table.ts'
 import { deleteStatement, deletionStatement, stillStatement } from '../sql/write-statements.ts'
 
-/** Number of times that a deletion begins again because other transactions were in the way. */
+/** Maximum number of times that a deletion begins again because other transactions interfered. */
 const MAX_COLLISIONS = 5
 /** Maximum number of stamps in a statement. */
 const MAX_STAMPS = 1_000
@@ -31,12 +31,12 @@ interface Deletion {
   readonly stamps?: ReadonlyMap<string, number> | undefined
   /** True for a row that another session has locked. */
   isLocked(row: RowView): boolean
-  /** Condition of every deletion. */
+  /** Additional condition for every deletion. */
   readonly guard?: LockGuard | undefined
 }
 
 /**
- * Deletes rows in a database, which follows its own foreign keys: all or none of them, or each that it does not refuse.
+ * Deletes rows in a database, which follows its own foreign keys: all or none of the rows, or each one that the database can delete.
  * @throws {ProtocolError} nothing was deleted
  */
 export async function deleteRows(place: Writable, deletion: Deletion, limits: StatementLimits): Promise<DeleteResult> {
@@ -79,9 +79,9 @@ export async function deleteRows(place: Writable, deletion: Deletion, limits: St
 }
 
 /**
- * Deletes several rows with one statement. References between them do not matter then: by itself, the deletion of one could be refused
- * because of another, or change the stamp of another.
- * @returns false if they are to be deleted one by one
+ * Deletes several rows with one statement, so that references between them do not matter. If they were deleted one by one, a reference from
+ * another of these rows could prevent a deletion, or a deletion could change the stamp of another row.
+ * @returns false if they have to be deleted one by one
  */
 async function removedTogether(rows: readonly RowView[], { table, guard }: Deletion, run: Run): Promise<boolean> {
   const keys = new Map<number, Value[]>()
@@ -97,7 +97,7 @@ async function removedTogether(rows: readonly RowView[], { table, guard }: Delet
   return false
 }
 
-/** Error of a row that stays, for a reason that the database does not know. */
+/** Error of a row that must not be deleted, for a reason that the database does not know. */
 function refusalOf(row: RowView, { table, view, ifMatch, stamps, isLocked }: Deletion): ProtocolError | undefined {
   const { dataClass } = table
   const key = keyOf(row, dataClass)
@@ -147,7 +147,7 @@ async function remove(row: RowView, { table, view, guard }: Deletion, run: Run):
   }
 }
 
-/** The relation that keeps a row, if the client may know it. */
+/** The relation that prevents a deletion, if the client may see it. */
 function referrer(error: Error & { table?: string }, dataClass: DataClass, view: View): string {
   const relation = dataClass.referencedBy.find(each => each.dataClass.remote?.table === error.table)
   return relation && view.shows(relation) ? `${relation.dataClass.name}.${relation.name}` : 'a row that is not shown'

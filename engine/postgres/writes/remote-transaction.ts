@@ -19,7 +19,7 @@ import type { RemoteReads } from '../reads/remote-reads.ts'
 import { partsOf } from '../sql/key-parts.ts'
 import type { ColumnValues } from '../sql/write-statements.ts'
 
-/** A change of a row that the database is still to make. */
+/** A change of a row that the database still has to make. */
 export type RemoteChange =
   | { readonly kind: 'insert'; readonly values: ColumnValues; readonly timestamp: string }
   | {
@@ -39,12 +39,12 @@ export type ChangeOutcome =
 
 /** Maximum bytes of the images and blobs of one save: a statement has them as text, which takes several times as much memory. */
 const MAX_BYTES = 2 ** 26
-/** Row ids of new entities whose keys the database still has to make. */
+/** First row id of new entities whose keys the database still has to create. */
 const FIRST_NEW_ROW = FIRST_TASK_ROW + 0x0800_0000
 
 /**
- * A transaction that writes to a database. The work in it runs several times: with changes whose outcomes are not known yet, it reads
- * the rows that they would make; then the database makes these changes, and the work runs again with the outcomes.
+ * A transaction that writes to a database. The work in it runs several times. While outcomes of changes are unknown, it reads rows as they
+ * would be after the changes; then the database makes these changes, and the work runs again with the outcomes.
  */
 export class RemoteTransaction implements StoreTransaction {
   /** Changes of this run without an outcome. */
@@ -65,7 +65,7 @@ export class RemoteTransaction implements StoreTransaction {
   ) {}
 
   readonly stamp = 0
-  /** The statement that saves an entity compares its stamp. */
+  /** False because the statement that saves an entity compares its stamp. */
   readonly rerunsEvents = false
 
   get changeCount(): number {
@@ -83,7 +83,7 @@ export class RemoteTransaction implements StoreTransaction {
     return false
   }
 
-  /** Code of events reads other entities than its own without a guard. */
+  /** Always true: event code reads entities other than its own without a guard. */
   stillHolds(): boolean {
     return true
   }
@@ -101,7 +101,7 @@ export class RemoteTransaction implements StoreTransaction {
     return true
   }
 
-  /** The database numbers its rows. */
+  /** State without row numbers, since the database numbers its rows. */
   state(): ReturnType<StoreTransaction['state']> {
     return { nextRowId: 0, rowCount: 0, nextAutoIncrement: Number.POSITIVE_INFINITY }
   }
@@ -111,7 +111,7 @@ export class RemoteTransaction implements StoreTransaction {
     return (dataClass === this.dataClass && this.rows.get(rowId)) || this.data.row(dataClass, rowId)
   }
 
-  /** The database keeps values unique by its own rules, and refuses a change that breaks them. */
+  /** Always undefined: the database enforces unique values by its own rules, and refuses a change that breaks them. */
   holder(): undefined {
     return undefined
   }
@@ -123,7 +123,7 @@ export class RemoteTransaction implements StoreTransaction {
     return this.row(dataClass, rowId) && rowId
   }
 
-  /** A foreign key between two tables is checked by their database. */
+  /** Entity that a foreign key refers to. A foreign key between two tables is checked by their database. */
   findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     if (dataClass.remote) return { rowId: NO_ROW, key }
     const table = this.data.context!.snapshot.table(dataClass)
@@ -165,7 +165,7 @@ export class RemoteTransaction implements StoreTransaction {
     })
   }
 
-  /** Bytes are among the values of the change. */
+  /** Does nothing, since the bytes are among the values of the change. */
   putBinary(): void {}
 
   upload(id: string): Upload | undefined {
@@ -206,7 +206,7 @@ export class RemoteTransaction implements StoreTransaction {
     return row.bytes
   }
 
-  /** Values of columns; relations are their foreign keys. */
+  /** Values for the columns; for relations, their foreign keys. */
   private sentValues(values: EntityContent['values']): Map<StorageAttribute, Value> {
     const result = new Map<StorageAttribute, Value>()
     const { table } = this.data.rowsOf(this.dataClass)

@@ -48,11 +48,11 @@ const SLICE_SIZE = 10_000
 
 /** A deletion. Plain data. */
 interface RemoteDeletion extends Deletion {
-  /** Texts of the keys of the entities, some of which may have gone, in place of what its read selects. */
+  /** Texts of the keys of the entities to delete, instead of a selection. Some of the entities may no longer exist. */
   readonly keys?: readonly string[]
   /** Expected stamps by the texts of the keys. */
   readonly stamps?: ReadonlyMap<string, number> | undefined
-  /** Set for code, to which the scope of a dataclass does not apply. */
+  /** Set for plugin code, to which the scope of a dataclass does not apply. */
   readonly isCode?: boolean
 }
 
@@ -61,7 +61,7 @@ interface RemoteLock extends Locking {
   readonly isCode?: boolean
 }
 
-/** A change by the code or for the client: the results are `SaveResult`, `DeleteResult` and `LockResult`. Plain data. */
+/** A change made by plugin code or for the client: the results are `SaveResult`, `DeleteResult` and `LockResult`. Plain data. */
 export type RemoteChange =
   | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
   | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
@@ -78,7 +78,7 @@ interface RemoteWriterOptions {
   readonly views: Views
   readonly databases: Databases
   readonly limits: SaveLimits
-  /** Several servers share locks. */
+  /** True if several servers share locks. */
   readonly sharesLocks: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -88,10 +88,10 @@ interface RemoteWriterOptions {
   readonly randomUuid: () => string
 }
 
-/** Saves of entities that are in databases, by the rules of the writer thread. */
+/** Saves, deletes and locks entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
   private readonly locks: RemoteLocks
-  /** Instead of {@link locks}, which are then none. */
+  /** Used instead of {@link locks}, which are then empty. */
   private readonly sharedLocks: SharedLocks | undefined
   private readonly rules = new Map<DataClass, SaveRules>()
 
@@ -160,7 +160,7 @@ export class RemoteWriter {
     return this.sound(database, deleteRows(limits.transaction ?? database, deletion, limits))
   }
 
-  /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
+  /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} no entity is selected */
   async lock(
     { read, lock, holder, isCode }: RemoteLock,
     queries: QueryCache,
@@ -196,7 +196,7 @@ export class RemoteWriter {
     await this.sharedLocks?.freeAll(owner, limits)
   }
 
-  /** Locks that several servers share. */
+  /** Lists the locks that several servers share. */
   async listLocks(limit: number, limits: StatementLimits): Promise<ListLocksResult> {
     return (await this.sharedLocks?.list(limit, limits)) ?? { kind: 'listLocks', count: 0, locks: [] }
   }
@@ -279,7 +279,7 @@ export class RemoteWriter {
     }
   }
 
-  /** Rules without what the database does by itself: it numbers rows, and makes a key of its columns. */
+  /** Save rules without those that the database applies: it numbers rows and creates keys. */
   private rulesOf({ dataClass, columns }: RemoteTable): ReadonlyMap<DataClass, SaveRules> {
     if (!this.rules.has(dataClass)) {
       const { limited, autoFilled, ...others } = saveRules(dataClass)
@@ -302,13 +302,13 @@ export class RemoteWriter {
   }
 }
 
-/** Row id of the text of a key; none if it cannot be a key. */
+/** Row id for the text of a key; empty if the text cannot be a key. */
 function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[] {
   const key = convertKey(dataClass, text)
   return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
 }
 
-/** The database gives it a number if it has none. */
+/** True if the database gives the attribute a number when it has no value. */
 const isNumbered = ({ autoFill, mandatory }: StorageAttribute): boolean => autoFill === 'increment' && mandatory
 
 /** Keys of existing entities among the elements of a slice. */

@@ -5,7 +5,7 @@ import type { RemoteQuery } from '../plan/nodes/remote-query.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import type { Measure } from './measure.ts'
 
-/** Entities whose values are aggregated: rows of the store, or a question to a database. */
+/** Entities whose values are aggregated: rows of the store, or a query of a database. */
 export type Selected = RowSet | RemoteQuery
 
 export const isRemote = (selection: Selected): selection is RemoteQuery => 'dataClass' in selection
@@ -15,13 +15,13 @@ export function countRemote(query: RemoteQuery, { remote }: QueryContext, condit
   return remote!.find({ ...narrowQuery(query, condition), page: { skip: 0, count: 0 } }).total
 }
 
-/** The question with one more condition. */
+/** The query with one more condition. */
 export function narrowQuery(query: RemoteQuery, condition: Predicate | undefined): RemoteQuery {
   const conditions = [query.predicate, condition].filter(each => each !== undefined)
   return { ...query, predicate: conditions.length > 0 ? combine('and', conditions) : undefined }
 }
 
-/** Fetches all rows from which the values of a measure are written. @throws {Suspended} */
+/** Fetches all rows that are needed to write the values of a measure. @throws {Suspended} */
 export function fetchValues({ dataClass, relations }: Measure, rowIds: readonly number[], context: QueryContext): void {
   const { snapshot } = context
   snapshot.table(dataClass).fetch?.(rowIds)

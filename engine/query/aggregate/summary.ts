@@ -20,7 +20,7 @@ export interface Totals {
   readonly max: Extreme | undefined
 }
 
-/** Results of one pass over values. Numbers are below texts; bools, objects and arrays inside JSON are only counted. */
+/** Results of one pass over values. Numbers are lower than texts; bools, objects and arrays inside JSON are only counted. */
 export class Summary implements Totals {
   count = 0
   /** Sum of the values that are numbers. */
@@ -62,15 +62,15 @@ export class Summary implements Totals {
 }
 
 /**
- * Result of a pass over values; of a second one, with a factor for the values, if a sum of the first leaves the range of doubles, perhaps
- * only on the way to a total within it. A power of two changes no digit.
+ * Result of a pass over values. If a sum leaves the range of doubles, even if the total is within it, a second pass is made with a factor
+ * for the values. A power of two changes no digit.
  */
 export function inRange<T extends Pick<Totals, 'numbers'>>(pass: (scale: number) => T): T {
   const totals = pass(1)
   return Number.isFinite(totals.numbers.total) ? totals : pass(SMALL)
 }
 
-/** With it, a sum of 2^64 doubles is in their range. */
+/** Factor that keeps a sum of 2^64 doubles in their range. */
 export const SMALL = 2 ** -64
 
 /**

@@ -43,7 +43,7 @@ export interface JsonCondition {
   readonly attribute: ValueAttribute
   readonly elements: readonly ElementStep[]
   readonly test: JsonTest
-  /** `coll[] != v`: all elements have to pass, and there must be one at least. With a letter (`coll[a] != v`) one is enough. */
+  /** True if all elements have to pass, and at least one has to exist: `coll[] != v`. With a letter (`coll[a] != v`) one is enough. */
   readonly everyElement: boolean
 }
 
@@ -103,7 +103,7 @@ export function bindComparison(
   return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
 }
 
-/** @throws {QueryErrors.NOT_SEARCHABLE} when there is no code at all @throws {Suspended} when not in this thread */
+/** @throws {QueryErrors.NOT_SEARCHABLE} when the attribute has no code @throws {Suspended} when its code is not in this thread */
 function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
   if (!attribute.calculation) throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
   codeOf(attribute)
@@ -112,7 +112,7 @@ function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
 const EQUALITY: ReadonlySet<Comparator> = new Set(['equal', 'notEqual', 'is', 'isNot', 'in'])
 
 /**
- * Condition that a text is one of some texts, or not, letter by letter; those with wildcards are patterns, as everywhere.
+ * Condition that a text is exactly one of some texts, or none of them. Texts with wildcards are patterns.
  * @param comparator one for equality
  */
 function bindIdentity(
@@ -137,7 +137,7 @@ function bindIdentity(
 
 const TYPE_NAME = { object: 'an object', vector: 'a vector', image: 'an image', blob: 'a blob' }
 
-/** Binds `attribute = null`, `relation = null`, and their opposites, which are never unknown. */
+/** Binds `attribute = null`, `relation = null`, and their opposites, whose result is never unknown. */
 function bindNull(path: ResolvedPath, target: ValueAttribute | RelationAttribute, comparator: Comparator): Condition {
   if (!EQUALITY.has(comparator) || comparator === 'in') {
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, 'compared with null', '= or !=')

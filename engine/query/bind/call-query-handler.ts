@@ -52,8 +52,8 @@ function plainValue(attribute: CalculatedAttribute, value: ComparisonValue): unk
 }
 
 /**
- * Converts words of the query text to values of the attribute's type where possible. Values of `$params` have types of their own.
- * @throws the errors of {@link convertValue} for a text that is compared with numbers and is none
+ * Converts words of the query text to values of the attribute's type where possible. Values of `$params` have their types already.
+ * @throws the errors of {@link convertValue} for a text that is compared with numbers but is not a number
  */
 function operandValue(attribute: CalculatedAttribute, operand: Operand): unknown {
   const { type } = attribute

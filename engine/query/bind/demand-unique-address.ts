@@ -16,7 +16,7 @@ export function demandUniqueAddress({ dataClass, source }: ReadRequest, view: Vi
   throw QueryErrors.NOT_UNIQUE(source.attribute, dataClass)
 }
 
-/** Attribute of `Class:attribute(value)` if no two entities have one value of it. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
+/** Attribute of `Class:attribute(value)` if its values are unique. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
 export function uniqueAttribute(name: string, dataClass: DataClass, view: View): StorageAttribute | undefined {
   const attribute = visibleAttribute(dataClass, name, view)
   const isOwnAlias = attribute.kind === 'alias' && attribute.relations.length === 0

@@ -18,7 +18,7 @@ export type Predicate =
   | { readonly kind: 'never' }
   /** A value that passes the test; if negated, a value that is not null and fails it. */
   | { readonly kind: 'test'; readonly attribute: ValueAttribute; readonly test: ValueTest; readonly negated: boolean }
-  /** A text of a remote dataclass that is one of these, not folded; if negated, a text that is none of them. */
+  /** A text of a remote dataclass that equals one of these without folding; if negated, a text that equals none of them. */
   | {
       readonly kind: 'identity'
       readonly attribute: StorageAttribute

@@ -37,7 +37,7 @@ function mayBeText({ target, elements }: ResolvedPath): boolean {
   )
 }
 
-/** The path that a word is; undefined if it is none. */
+/** Path that a word spells; undefined if the word is not a path. */
 function pathOf(word: string, dataClass: DataClass, view: View): ResolvedPath | undefined {
   const names = word.split('.')
   const first: Attribute | undefined = view.attribute(dataClass, names[0]!) ?? dataClass.head.get(names[0]!)

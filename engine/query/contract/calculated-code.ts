@@ -25,7 +25,7 @@ export interface CalculatedCode {
 /** A text returned by code. */
 export interface HandlerText {
   readonly text: string
-  /** Makes the error of a text that cannot be used: a fault of the code. */
+  /** Creates the error for a text that cannot be used, which is a fault of the code. */
   readonly fault: (problem: string, cause?: ProtocolError) => Error
 }
 

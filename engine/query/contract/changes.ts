@@ -1,4 +1,4 @@
-/** Place in the log, as plain data: behind a record, and behind some changes of the next one. */
+/** Place in the log, as plain data: after a record, and after some changes of the next one. */
 export interface ChangePlace {
   /** Number of the record. */
   readonly sequence: number
@@ -26,14 +26,14 @@ export interface ChangeSelection {
 export interface ChangesRequest {
   readonly selection: ChangeSelection
   readonly after: ChangePlace
-  /** Bounds of a batch, which has at least one change if there is one. */
+  /** Maximum number of changes of a batch, which has at least one change if one exists. */
   readonly maxChanges: number
   readonly maxBytes: number
 }
 
 /** A change of an entity. */
 export interface EntityChange {
-  /** In front of the change. */
+  /** Place before the change. */
   readonly place: ChangePlace
   /** Identifies the change among all changes of all stores. */
   readonly id: string
@@ -44,7 +44,7 @@ export interface EntityChange {
   readonly time: number
   /** JSON of the entity after the change, or before its deletion; undefined if there is a problem. */
   readonly entity: string | undefined
-  /** Reason why the entity cannot be read, or the filter not be decided. */
+  /** Reason why the entity cannot be read, or the filter cannot be evaluated. */
   readonly problem?: string
 }
 
@@ -53,10 +53,10 @@ export interface ChangeBatch {
   readonly changes: readonly EntityChange[]
   /** Place at which the next batch begins. */
   readonly next: ChangePlace
-  /** Sequence of the last commit: `next` is there when everything was read. */
+  /** Sequence of the last commit, which `next` has reached when everything was read. */
   readonly last: number
-  /** Records that the log no longer has: the batch begins behind them. */
+  /** Records that have been removed from the log: the batch begins after them. */
   readonly gap?: { readonly from: number; readonly to: number }
-  /** Deletions whose entities are unknown: of a time when nothing followed the log, or of another model. */
+  /** Number of deletions whose entities are unknown, since nothing followed the log then, or the model was different. */
   readonly unknown: number
 }

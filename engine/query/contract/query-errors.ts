@@ -4,7 +4,7 @@ import { excerpt } from '../../base/text/excerpt.ts'
 /** Errors of a query whose text was readable. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const QueryErrors = defineErrors('QUERY', {
   ...errorsWith({ errCode: 1500, http: 404, namesAttribute: 0 })({
-    /** Also for private attributes: what is not exposed is reported as nonexistent. */
+    /** Also reported for private attributes, as if they did not exist. */
     UNKNOWN_ATTRIBUTE: (name: string, dataClass: string, hint: string) =>
       `attribute "${excerpt(name)}" not found in class "${dataClass}"${hint}`,
   }),
@@ -13,12 +13,12 @@ export const QueryErrors = defineErrors('QUERY', {
       `cannot load entity# ${excerpt(key)} in the "${dataClass}" datastore class`,
   }),
   ...errorsWith({ errCode: 1813, http: 409 })({
-    /** An address that means one entity, of which none has the value letter by letter. */
+    /** Error of an address of one entity that matches several entities, none of them exactly. */
     SEVERAL_ENTITIES: (address: string, dataClass: string) =>
       `several entities of ${dataClass} have a value like ${excerpt(address)}, and no single one has this very value; address one by its key`,
   }),
   ...errorsWith({ errCode: 1813, http: 400, namesAttribute: 0 })({
-    /** For operations on one entity. */
+    /** Error of operations on one entity. */
     NOT_UNIQUE: (attribute: string, dataClass: string) =>
       `several entities of ${dataClass} may have one value of ${attribute}; address one by its key, or select them with $filter`,
   }),

@@ -16,12 +16,12 @@ export interface ReadRequest {
   source: SelectionSource
   filter?: ClientText
   params?: Params | UnreadParams
-  /** True if no row may be missing, as can happen with an index of vectors. */
+  /** True if the result must be complete. An index of vectors may miss rows. */
   exact?: boolean
   /** Text of `$orderby`. An `order by` inside the filter has precedence. */
   orderBy?: ClientText
   skip: number
-  /** Undefined for the `defaultTop` of the dataclass, Infinity for all. */
+  /** Maximum number of entities: undefined for the `defaultTop` of the dataclass, Infinity for all. */
   top: number | undefined
   output: Output
 }
@@ -32,7 +32,7 @@ export interface ReadRequest {
  */
 export type ClientText = string | { readonly text: string; readonly withBlanks: string }
 
-/** Entities of a request before its filter. Of the sets of remote dataclasses, `existing` leaves out the members that have been deleted. */
+/** Entities of a request before its filter. For entity sets of remote dataclasses, `existing` excludes members that have been deleted. */
 export type SelectionSource =
   /** `blank`: the place for a key or an entity set in the address is empty, as in `Class()`. */
   | { kind: 'all'; blank?: true }

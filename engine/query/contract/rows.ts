@@ -32,7 +32,7 @@ export class Rows {
     return new Rows(rowIds, set, set, rowIds.length)
   }
 
-  /** Existing rows, without order. Made on first use: a page of an entity set does not need it. */
+  /** Existing rows, without order. Created on first use: a page of an entity set does not need it. */
   get set(): RowSet {
     this.existingRows ??= (this.selection instanceof RowSet ? this.selection : setOf(this.selection)).and(this.live)
     return this.existingRows

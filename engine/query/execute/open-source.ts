@@ -26,7 +26,7 @@ import { Rows } from '../contract/rows.ts'
 interface Source {
   readonly dataClass: DataClass
   readonly rows: Rows
-  /** Name of the rows in the request, for the message that there are none. */
+  /** Name of the rows in the request, for the error that they do not exist. */
   readonly name: string
 }
 
@@ -148,14 +148,17 @@ export function relatedRows(relations: readonly RelationAttribute[], from: RowSe
   return rows
 }
 
-/** Fetches all that one step of a path from these rows needs. @throws {Suspended} */
+/** Fetches the rows that one step of a path from these rows needs. @throws {Suspended} */
 function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
   const target = snapshot.table(relation.target)
   if (relation.kind === 'relatedEntities' && target.fetchReferencing) target.fetchReferencing(relation.inverse, rowIds)
   else snapshot.table(relation.dataClass).fetch?.(rowIds)
 }
 
-/** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @returns the rows at their ends @throws {Suspended} */
+/**
+ * Fetches the rows that paths of relations from these rows need, so that following the paths does not wait for each. @returns the rows at
+ * their ends @throws {Suspended}
+ */
 export function fetchPaths(
   relations: readonly RelationAttribute[],
   rowIds: Iterable<number>,

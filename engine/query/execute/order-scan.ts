@@ -20,7 +20,7 @@ interface OrderScan {
   readonly maxRows: number
 }
 
-/** Number of rows that are read from an order at once. */
+/** Number of rows in the first chunk that is read from an order. */
 const MIN_CHUNK = 256
 const MAX_CHUNK = 8192
 

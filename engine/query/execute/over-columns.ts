@@ -14,7 +14,10 @@ export function columnTarget<T extends Target>(target: T): T {
   return columns ? { ...target, attribute: columns.values, properties: [] } : target
 }
 
-/** Replaces an indexed property by its column if that is in memory and no row has a value of another type, which it would lack. */
+/**
+ * Replaces an indexed property by its column if that is in memory and no row has a value of another type, which the column would not
+ * contain.
+ */
 export function overColumn<T extends Target>(target: T, snapshot: Snapshot): T {
   const columns = columnsOf(target)
   return columns && isEmpty(columns.others, snapshot) ? columnTarget(target) : target

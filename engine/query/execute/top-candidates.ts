@@ -8,10 +8,10 @@ import type { QueryContext } from '../operators/query-context.ts'
 import { segmentFilter } from '../scan/filter-column.ts'
 
 /**
- * Rows that include the first `count` of an order by an own number, and a few others. A pass over the segments keeps the best
- * values so far; from each further segment, only rows count that are as good as the last of these. After some segments that is
- * nearly none.
- * @param rows may include deleted rows, which count as null, as in every order
+ * Rows that include the first `count` of an order by an own number, and a few others. A pass over the segments keeps the best values so
+ * far, and selects from each further segment only rows that are at least as good as the last of these. After some segments, hardly any rows
+ * are selected.
+ * @param rows may include deleted rows, which are sorted like null, as in every order
  * @returns `rows` when the selection would not pay off, or is not possible for this key
  */
 export function topCandidates(key: SortKey, rows: RowSet, count: number, { snapshot, budget }: QueryContext): RowSet {

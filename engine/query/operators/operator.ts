@@ -46,11 +46,11 @@ export interface OperatorKind<O extends Operator> {
   /** Inputs of the operator; absent if it has none. */
   inputs?(operator: O, dataClass: DataClass): readonly Input[]
   /**
-   * Changes those inputs whose missing rows would only be missing from the result, and could not add rows to it; absent if the
-   * operator has no such input.
+   * Changes the inputs for which a missing row can only remove rows from the result, and never add one; absent if the operator has no such
+   * input.
    */
   withInputs?(operator: O, dataClass: DataClass, change: (input: Input) => Operator): O
-  /** Columns that it may read; absent if none, or only for a handful of candidates. */
+  /** Columns that the operator may read; absent if it reads none, or reads them only for a handful of candidates. */
   columns?(operator: O): readonly ColumnAttribute[]
   /** Text for developers after the name of the kind; absent if none. */
   explain?(operator: O): string
@@ -75,7 +75,7 @@ export interface Description {
   readonly text: string
   /** Word that connects the inputs of a set operation. */
   readonly word?: 'And' | 'Or' | 'Except' | 'Not'
-  /** True if it is about something that the client may not see. */
+  /** True if the operator concerns something that the client may not see. */
   readonly isHidden?: boolean
 }
 
@@ -84,7 +84,7 @@ export interface Weight {
   /** Share of the candidates that pass, 0 to 1. */
   readonly share: number
   readonly microseconds: number
-  /** True if it starts from index hits, so that its cost depends on these and not on the candidates. */
+  /** True if the operator starts from index hits, so that its cost depends on the hits and not on the candidates. */
   readonly isIndexed?: boolean | undefined
 }
 

@@ -7,7 +7,7 @@ import type { Trace } from './trace.ts'
 export interface QueryContext {
   readonly snapshot: Snapshot
   readonly budget: QueryBudget
-  /** Databases of remote dataclasses, in the thread that asks them. */
+  /** Databases of remote dataclasses, in the thread that queries them. */
   readonly remote?: RemoteData | undefined
   /** Sink of a large answer; undefined to keep the whole answer in memory. */
   readonly sink?: PieceSink | undefined

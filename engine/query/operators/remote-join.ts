@@ -10,7 +10,10 @@ import type { QueryBudget } from '../scan/query-budget.ts'
 import { describeJoin } from './condition.ts'
 import type { OperatorKind } from './operator.ts'
 
-/** Finds rows by their related entities, which are in a database: it tests the condition, and the keys that it finds are looked up here. */
+/**
+ * Finds rows by their related entities, which are in a database. The database tests the condition; the keys that it finds are looked up in
+ * the store.
+ */
 export interface RemoteJoin {
   readonly kind: 'RemoteJoin'
   readonly relation: RelationAttribute

@@ -22,7 +22,7 @@ declare module 'ohm-js' {
 let grammar: Grammar | undefined
 let semantics: Semantics | undefined
 
-/** Grammar of `filter.ohm`. Made for the first text: a process or thread that parses none does without. */
+/** Grammar of `filter.ohm`. Created for the first text, since some processes and threads parse none. */
 export const filterGrammar = (): Grammar => (grammar ??= makeRecipe(recipe))
 
 /** Span from the start of the first node to the end of the last, without the blanks around them. */

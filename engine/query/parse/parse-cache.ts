@@ -7,11 +7,11 @@ export interface ParseCacheLimits {
 }
 
 /**
- * Caches a parser: a recent result is found by its text, in about 0.1 µs instead of the 30 µs and more of the grammar. The
- * results are shared and must not be changed. Errors are not cached.
+ * Caches a parser: a recent result is found by its text, in about 0.1 µs instead of the 30 µs and more of the grammar. The results are
+ * shared and must not be changed. Errors are not cached.
  *
- * The least recently used text is dropped first. A text that would take more than an eighth of the space is not cached at all,
- * so that a few giants cannot displace everything else.
+ * The least recently used text is dropped first. A text that would take more than an eighth of the space is not cached, so that a few huge
+ * texts cannot displace everything else.
  * @param onLookup called with true if a text was found
  */
 export function cachedParser<Tree>(

@@ -22,16 +22,15 @@ const SHORT = 16_384
 export const noParams: Params = { positional: [], named: new Map(), attributes: new Map() }
 
 /**
- * Reads `$params`: an array for `:1`, `:2`; `{"parameters":{…},"attributes":{…}}` or a plain object for `:name`; any other value
- * counts as an array of this one value.
- * @throws {ParseErrors.PARAMS} 1806
- * Source: protocol notes, 1.3 and 2.11.
+ * Reads `$params`: an array for `:1`, `:2`; `{"parameters":{…},"attributes":{…}}` or a plain object for `:name`; any other value is treated
+ * as an array of this one value.
+ * @throws {ParseErrors.PARAMS} 1806 Source: protocol notes, 1.3 and 2.11.
  */
 export function parseParams(text: string, limits: TextLimits = TEXT_LIMITS): Params {
   return text.trim() === '' ? noParams : toParams(parseRelaxedJson(text, limits))
 }
 
-/** {@link parseParams}, unless it would take so long that another thread should do it. */
+/** Parses like {@link parseParams}, but leaves long texts to another thread. */
 export function receiveParams(text: string, limits: TextLimits): Params | UnreadParams {
   return text.length > SHORT ? { text } : parseParams(text, limits)
 }

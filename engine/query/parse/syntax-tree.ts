@@ -11,7 +11,7 @@ export interface Span {
 
 export interface QuerySyntax {
   condition: Expression | undefined
-  /** From `order by` at the end of the text. */
+  /** Sort order after `order by` at the end of the text. */
   orderBy: OrderTerm[]
 }
 

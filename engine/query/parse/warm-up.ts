@@ -9,16 +9,16 @@ export const WARM_UP_QUERIES = [
   '((((((((a = 1 or b = 2) and c = 3) or d = 4) and e = 5) or f = 6) and g = 7) or h = 8) and i = 9)',
   'lines[].price >= 10 and a is not "b" or not(c == null) order by a.b desc, c asc, d',
 ]
-/** Texts with errors, which separate code analyses. */
+/** Texts with errors. Separate code analyses them. */
 const WARM_UP_ERRORS = ['(a = 1 and ((b = 2 or c = 3) and (d =', 'a = 1 or not ((b = 2)) and )']
 const ROUNDS = 16
 const FIRST_MS = 100
 const PAUSE_MS = 10
 
 /**
- * Parses some queries, so that V8 compiles the parser before a client waits for it: an interpreted parse takes up to ten times
- * as long. The port is open by then, since a start that waited for this would be later. One query at a time, so that requests can
- * interleave. Does not keep the process running.
+ * Parses some queries, so that V8 compiles the parser before a client waits for it: an interpreted parse takes up to ten times as long. The
+ * port is already open by then, so that this does not delay the start. One query at a time, so that requests can interleave. Does not keep
+ * the process running.
  */
 export async function warmUpGrammar(): Promise<void> {
   await delay(FIRST_MS, undefined, { ref: false })

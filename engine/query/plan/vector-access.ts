@@ -13,7 +13,7 @@ import type { Input, Operator } from '../operators/operator.ts'
 import { inputsOf, kindOf } from '../operators/registry.ts'
 import type { VectorFilter } from '../operators/vector-filter.ts'
 
-/** The part of the wanted order that matters here. */
+/** The part of the wanted order that affects the choice of an access. */
 interface WantedOrder {
   readonly keys: readonly SortKey[]
   /** Rows up to the end of the page. */
@@ -100,7 +100,7 @@ const SPARE = 1.3
 const wantedNearest = (count: number, candidates: number, rows: number): number =>
   candidates >= rows ? count : Math.ceil((SPARE * count * rows) / candidates)
 
-/** @param nearest number of wanted rows; 0 for those above a threshold */
+/** @param nearest number of wanted rows; 0 for all rows above a threshold */
 function sketchCost(attribute: StorageAttribute, table: TableSnapshot, nearest: number): number {
   const { dimension } = attribute.vector!
   const rows = table.live.size
@@ -109,7 +109,7 @@ function sketchCost(attribute: StorageAttribute, table: TableSnapshot, nearest: 
   return rows * dimension * MICROSECONDS.sketchedDimension + nearest * MICROSECONDS.sketchedNearest
 }
 
-/** @param nearest number of wanted rows; undefined for those above a threshold */
+/** @param nearest number of wanted rows; undefined for all rows above a threshold */
 function indexCost(index: VectorIndex, rows: number, candidates: number, nearest: number | undefined): number {
   const count = ((nearest ?? MEASURED_COUNT) * rows) / candidates
   if (count > maxFound(rows)) return Number.POSITIVE_INFINITY

@@ -86,7 +86,7 @@ export interface TextPointers {
 
 type PointerSegment = Segment & { kind: 'pointers' }
 
-/** Reader of a text attribute that makes no strings; undefined when its column is not in shared memory. */
+/** Reader of a text attribute that creates no strings; undefined when its column is not in shared memory. */
 export function pointerReader(
   table: TableSnapshot,
   attribute: ColumnAttribute | CalculatedAttribute,

@@ -174,7 +174,7 @@ function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
   }
 }
 
-/** True if all values of a segment pass, false if none does; undefined if that differs. */
+/** True if all values of a segment pass, false if none does; undefined if only some pass. */
 function uniformOutcome(segment: Segment, { numbers }: CellTest): boolean | undefined {
   if (segment.kind !== 'number' || !numbers) return undefined
   const { lower, upper, inside } = numbers

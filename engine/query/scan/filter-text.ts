@@ -36,7 +36,7 @@ function listOf(test: ValueTest, texts: TextPool): number[] | undefined {
   return undefined
 }
 
-/** Matcher that makes no strings where comparing pointers or bytes is enough. */
+/** Matcher that creates no strings where comparing pointers or bytes is enough. */
 function pointerMatcher(test: ValueTest, texts: TextPool, budget: QueryBudget): PointerMatcher {
   switch (test.kind) {
     case 'any':

@@ -127,7 +127,7 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
   }
 }
 
-/** Filter for rows that have a score at all. */
+/** Filter for rows that have a score. */
 function scoreFilter(metric: VectorMetric): Filter {
   return (segment, rows, out) => {
     const scored = metric === 'cosine' ? withDirection(segment) : segment.presence

@@ -4,7 +4,7 @@ export interface BudgetLimits {
   timeoutMs?: number
   /** A row counts once for every operator that examines it. */
   maxRowsExamined?: number
-  /** Maximum effort, as reported to {@link QueryBudget.look} and `parse`, after which time is over whatever the clock says. */
+  /** Maximum effort, as reported to {@link QueryBudget.look} and `parse`. Beyond it the time is over, regardless of the clock. */
   maxEffort?: number | undefined
   /** Deadline in milliseconds since 1970; by default `timeoutMs` from now. */
   deadlineAt?: number
@@ -83,7 +83,7 @@ export class QueryBudget {
   }
 }
 
-/** Some 0.1 ms of comparisons, or some milliseconds of writing rows. */
+/** Number of steps between checks, which take some 0.1 ms of comparisons, or some milliseconds of writing rows. */
 const STEPS_BETWEEN = 4096
 const EFFORT_BETWEEN = 1_000_000
 const EFFORT_OF_JSON = 32

@@ -6,7 +6,7 @@ import { type Column, SEGMENT_BITS, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegm
 export interface SegmentBatch {
   readonly indexes: readonly number[]
   readonly segments: readonly VectorSegment[]
-  /** Addresses of the segments in shared memory; empty if the segment is not there. */
+  /** Addresses of the segments in shared memory; empty if the segment is not in shared memory. */
   readonly pages: readonly number[]
   /** Bitmap of the wanted rows: {@link SEGMENT_WORDS} words for each segment. */
   readonly wantedRows: Uint32Array

@@ -6,7 +6,7 @@ import { RowRewriter } from './rewrite-rows.ts'
 
 /** Context of an answer besides its content. */
 export interface AnswerContext {
-  /** Asked from time to time; without one the answer is always completed. */
+  /** Budget that is checked from time to time; without one the answer is always completed. */
   readonly budget?: QueryBudget | undefined
   /** Sink of large answers. Without one the whole answer is kept in memory, up to its limit. */
   readonly sink?: PieceSink | undefined
@@ -54,7 +54,7 @@ export function finishAnswer(): Uint8Array {
   return rewritten.remainder()
 }
 
-/** Releases memory that a large answer has left. */
+/** Releases memory that was allocated for a large answer. */
 export function releaseBuffers(): void {
   out.shrink()
   rewritten.shrink()

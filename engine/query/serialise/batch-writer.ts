@@ -123,7 +123,7 @@ export class BatchWriter implements WrittenRelated {
     return this.batchRows * MEMBERS_PER_ROW
   }
 
-  /** End of the batch that begins at `start`. A row whose related rows alone are too many is a batch of its own. */
+  /** End of the batch that begins at `start`. A row that has too many related rows for a batch is a batch of its own. */
   private batchEnd(template: EntityTemplate, rowIds: Uint32Array, start: number): number {
     if (template.related.length === 0) return rowIds.length
     this.keptBytes = 0

@@ -103,9 +103,9 @@ export function bindProjection(
 }
 
 interface KeptProjections {
-  /** Whole entities, by form: making a text as key would take a fortieth of the time of a request for one entity. */
+  /** Projections of whole entities, by form: building a text as key would take a fortieth of the time of a request for one entity. */
   readonly byForm: Readonly<Record<Output['form'], Map<DataClass, Projection>>>
-  /** All others, by a text of everything that they depend on. */
+  /** All other projections, by a text of everything that they depend on. */
   readonly byList: Map<string, Projection>
 }
 
@@ -251,7 +251,7 @@ class ProjectionBinder {
     return brief ? { kind: 'brief', slot, brief } : { kind: 'slot', slot }
   }
 
-  /** Undefined if values are always sent whole, as those of other types, which are short. */
+  /** Limit above which a value is sent as a link; undefined if the value is always sent whole, like values of short types. */
   private briefOf(namedAttribute: Attribute, ownAttribute: ValueAttribute): Brief | undefined {
     const { briefBytes: maxBytes } = this.output
     if (maxBytes === undefined || !LONG_TYPES.has(ownAttribute.type)) return undefined

@@ -9,7 +9,7 @@ export interface PathTree {
   readonly members: ReadonlyMap<string, PathTree>
   /** True when a path ends here: in `employer,employer.name` both do. */
   readonly ends: boolean
-  /** From `staff:10-20`. */
+  /** Range of a path such as `staff:10-20`. */
   readonly range: PathListItem['range']
 }
 

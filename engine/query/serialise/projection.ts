@@ -85,7 +85,7 @@ interface SlotValue {
 
 /** Limit above which a value is sent as a link with its beginning. */
 export interface Brief {
-  /** Attribute in the link; undefined for an alias, which may end where the caller sees nothing else. */
+  /** Attribute in the link; undefined for an alias, since the caller may not be allowed to see anything else where the alias ends. */
   readonly attribute: ValueAttribute | undefined
   /** Maximum bytes of JSON that are sent whole. */
   readonly maxBytes: number
@@ -190,7 +190,7 @@ export function tableTemplate(layout: RowLayout, values: readonly ValueSource[])
   }
 }
 
-/** Maximum number for each row; their ranges share memory with the rows that are copied. */
+/** Maximum number of inserts for each row. Their ranges share memory with the rows that are copied. */
 const MAX_INSERTS = 16
 
 function slicesOf(headSlots: number, parts: readonly Part[]): Pick<EntityTemplate, 'slices' | 'inserts'> {

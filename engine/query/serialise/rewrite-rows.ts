@@ -8,9 +8,9 @@ const [QUOTE, BACKSLASH, NEW_LINE] = [0x22, 0x5c, 0x0a]
 const QUOTED = /[",\r\n]|^\s|\s$/
 
 /**
- * Rewrites a JSON array of entities as lines: the entities unchanged (NDJSON), or their values (CSV, RFC 4180). The text may
- * arrive in pieces that end anywhere; it has no blanks outside of strings. Texts that spreadsheets take for formulas stay as they are: a
- * client that loads the file again must get the same values.
+ * Rewrites a JSON array of entities as lines: the entities unchanged (NDJSON), or their values (CSV, RFC 4180). The text may arrive in
+ * pieces that end anywhere; it has no blanks outside of strings. Texts that spreadsheets treat as formulas are not changed: a client that
+ * loads the file again must get the same values.
  */
 export class RowRewriter {
   private depth = 0

@@ -10,7 +10,7 @@ import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 interface PageRows {
   /** Size of the whole selection. */
   count: number
-  /** Position of the page in it. */
+  /** Position of the page in the selection. */
   first: number
   rowIds: Uint32Array
 }

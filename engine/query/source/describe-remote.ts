@@ -14,8 +14,8 @@ interface Description {
 const HIDDEN = 'not shown'
 
 /**
- * Describes the statements of a filter to a client, unless the filter reads what the client may not see.
- * Source: protocol notes, 2.14.
+ * Describes the statements of a filter to a client, unless the filter reads something that the client may not see. Source: protocol notes,
+ * 2.14.
  */
 export function describeRemote(
   predicate: Predicate,

@@ -34,7 +34,7 @@ export interface Selection {
   readonly plan: LogicalPlan
   readonly predicate: Predicate | undefined
   readonly orderBy: readonly SortKey[]
-  /** Operator of the predicate; undefined if the place of the entities chooses. */
+  /** Operator of the predicate; undefined if a database chooses how to evaluate it. */
   readonly filter: Operator | undefined
   /** The first condition of the filter on a vector of the dataclass, which defines `__SCORE`. */
   readonly score?: SimilarityPredicate | undefined
@@ -42,20 +42,20 @@ export interface Selection {
 
 /** Entities of a selection, or a page of them. */
 export interface Found {
-  /** In the order of the answer. */
+  /** Row ids in the order of the answer. */
   readonly rowIds: Uint32Array
   /** Number of entities in the whole selection; for an entity set including deleted ones. */
   readonly total: number
-  /** Name of the entities in the request, for the message that there are none. */
+  /** Name of the entities in the request, for the error that they do not exist. */
   readonly name: string
 }
 
-/** Rows as they can be kept beyond a task: identities of entities whose row ids do not last. */
+/** Rows in a form that outlives a task: entities whose row ids do not last are listed by their identities. */
 type LastingRows = RowSet | Uint32Array | KeyList
 
 /**
- * Finds the entities of dataclasses. There is one for entities in this store, over columns and indexes, and one for entities elsewhere,
- * which asks those who have them ({@link RemoteData}). Any method may suspend the task.
+ * Finds the entities of dataclasses. One implementation searches the columns and indexes of this store, another queries the sources of
+ * other entities ({@link RemoteData}). Any method may suspend the task.
  */
 export interface Finder {
   /** Chooses the operators for a query. Reads no data except counts of hits in indexes, and samples of vectors for thresholds. */
@@ -70,15 +70,15 @@ export interface Finder {
   page(selection: Selection, page: PageRange, view: View, context: QueryContext, isUncounted: boolean): Found
   /** Finds all entities, in the requested order or else by row id. @throws {RemoteErrors.NOT_HERE} their row ids do not outlive the task */
   all(selection: Selection, view: View, context: QueryContext): Rows
-  /** Likewise, for this task alone. */
+  /** Finds the row ids of all entities, which may be valid only in this task. */
   rowIds(selection: Selection, view: View, context: QueryContext): Uint32Array
-  /** All entities, for an aggregate. */
+  /** Finds all entities for an aggregate. */
   aggregateInput(selection: Selection, view: View, context: QueryContext): Selected
-  /** All entities, to be kept beyond the task. */
+  /** Finds all entities, in a form that outlives the task. */
   members(selection: Selection, view: View, context: QueryContext, layouts: Layouts): LastingRows
-  /** The entities of a request before its filter; undefined for all of the dataclass, unless they are known. */
+  /** The entities of a request before its filter; undefined for all entities of the dataclass, unless their row ids are known. */
   source(request: SelectRequest, view: View, context: QueryContext): Rows | undefined
-  /** Describes how the filter of a selection has been executed. @returns undefined: there is none */
+  /** Describes how the filter of a selection has been executed. @returns undefined without a description */
   describe(selection: Selection, parts: Wanted, view: View, context: QueryContext): object | undefined
   /** Keys of at most two entities for each value of an attribute with an index. */
   keysOf(attribute: StorageAttribute, values: readonly Value[], context: QueryContext): string[][]
@@ -91,11 +91,11 @@ export interface Finder {
     context: QueryContext,
     page?: PageRange,
   ): Rows
-  /** The same as a question for an aggregate, if it can be answered without its rows. */
+  /** The query of {@link among} for an aggregate, if a database can answer it without reading the rows. */
   question?(rows: Rows | undefined, query: PreparedQuery, dataClass: DataClass, context: QueryContext): RemoteQuery
   /** Rows in the order of these ids. */
   inOrder(rowIds: Uint32Array, dataClass: DataClass, context: QueryContext): Rows
-  /** Rows of an earlier snapshot without those that may have been deleted since, if that is not found out when they are used. */
+  /** Removes the rows of an earlier snapshot that may have been deleted since, unless this is detected when the rows are used. */
   withoutDeleted(rows: Rows, dataClass: DataClass, context: QueryContext): Rows
   lasting(rows: RowSet | Uint32Array, dataClass: DataClass, context: QueryContext, layouts: Layouts): LastingRows
 }

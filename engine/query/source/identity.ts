@@ -5,8 +5,8 @@ import { convertKey } from '../bind/convert-value.ts'
 import { FIRST_TASK_ROW, type RemoteData } from '../plan/nodes/remote-query.ts'
 
 /**
- * Text that identifies an entity of a remote dataclass in every task: its row id if that lasts, otherwise its key. A list of row ids can
- * become a list of these without the keys.
+ * Text that identifies an entity of a remote dataclass in every task: its row id if that lasts, otherwise its key. A list of lasting row
+ * ids can be converted to identities without the keys.
  */
 export const identityOf = (rowId: number, key: () => Value, layout: RowLayout): string =>
   rowId < FIRST_TASK_ROW ? rowIdentity(rowId) : `=${keyText(layout, key())}`

@@ -4,10 +4,10 @@ import type { PathListItem } from '../parse/parse-path-list.ts'
 import type { ReadRequest } from '../contract/request.ts'
 
 /**
- * Filter, order or page of `Class(key)/relation?$expand=relation`, which apply to the entities at the end of the relation to
- * many. The answer is still the entity, with only that relation.
- * @returns a function that makes the request for the related entities from a key; undefined for any other request
- * Source: base specification, 4.2; protocol notes, 4.1.
+ * Filter, order or page of `Class(key)/relation?$expand=relation`, which apply to the entities at the end of the relation to many. The
+ * answer is still the entity, with only that relation.
+ * @returns a function that creates the request for the related entities from a key; undefined for any other request Source: base
+ * specification, 4.2; protocol notes, 4.1.
  */
 export function relatedRequest(request: ReadRequest, view: View): ((key: string) => ReadRequest) | undefined {
   const { output, filter, orderBy, top, skip, dataClass } = request

@@ -19,16 +19,16 @@ import { describeRemote } from './describe-remote.ts'
 import type { Finder, Found, PageRange, Selection, SelectRequest } from './finder.ts'
 import { identityOf, rowOfIdentity } from './identity.ts'
 
-/** Entities of a request before its filter, as a question finds them. */
+/** Entities of a request before its filter, as parts of a {@link RemoteQuery}. */
 interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
   readonly predicate?: Predicate
-  /** Set if the entities have an order of their own. */
+  /** Set if the entities have a given order. */
   readonly list?: EntityList | undefined
-  /** Name in the request, for the message that there are none. */
+  /** Name in the request, for the error that the entities do not exist. */
   readonly name: string
 }
 
-/** Entities in an order of their own, of which a page needs only some. */
+/** Entities in a given order, of which a page needs only some. */
 interface EntityList {
   readonly size: number
   rowIds(first?: number, end?: number): Uint32Array
@@ -36,7 +36,7 @@ interface EntityList {
 
 type Question = Pick<Selection, 'request' | 'dataClass' | 'predicate' | 'orderBy'>
 
-/** Finds entities that are elsewhere: those who have them filter, sort, count and add. */
+/** Finds entities outside this store. Their databases filter, sort, count and add. */
 export const REMOTE: Finder = {
   operatorFor: () => undefined,
 
@@ -215,8 +215,8 @@ function openRemote({ source }: SelectRequest, dataClass: DataClass, view: View,
 }
 
 /**
- * Entities of `Class:attribute(value)`. If the attribute is unique, it is the one with this very value, otherwise the only one that a filter
- * finds.
+ * Entities of `Class:attribute(value)`. For a unique attribute, this is the entity with exactly this value, or else the only one that a
+ * filter finds.
  * @throws {QueryErrors.UNKNOWN_ENTITY} {@link QueryErrors.SEVERAL_ENTITIES} for a unique attribute
  */
 function attributeSource(

@@ -39,7 +39,7 @@ export function outlineQuery(
   }
 }
 
-/** @returns undefined: the entities are not in this store, so that others choose how to find them */
+/** @returns undefined if the entities are not in this store, so that another system plans the query */
 function planOf(plan: () => Selection): Selection | undefined {
   try {
     return plan()

@@ -19,7 +19,7 @@ import type { Task, TaskModule } from './task.ts'
 export type TaskFunction<Args = unknown> = (store: TaskStore, args: Args) => unknown
 
 /**
- * One state of the data within the rights of the caller, whatever `access` a request has. The deadline, the bound of examined rows
+ * One state of the data within the rights of the caller, regardless of the `access` of a request. The deadline, the bound of examined rows
  * and the cancellation when the caller disconnects apply to the whole task. Errors that it throws must be passed on.
  */
 export interface TaskStore {

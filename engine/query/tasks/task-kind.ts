@@ -37,7 +37,7 @@ export interface PlannedTask {
 
 /** A kind of task. It is in the registry under its name, in every thread that may run it. */
 export interface TaskKind<Args = unknown> {
-  /** True if its result is for this server: it is neither compressed nor put into a file. */
+  /** True if the result is for this server: it is neither compressed nor put into a file. */
   readonly isInner?: boolean
   /**
    * Plans the task for one snapshot, without reading rows.

@@ -33,13 +33,13 @@ export const distinctTask: TaskKind<DistinctArgs> = { plan: planDistinct }
 export interface KeysArgs {
   /** Name of an attribute with an index. */
   readonly attribute: string
-  /** Different values. */
+  /** Distinct values. */
   readonly values: readonly Value[]
 }
 
 /**
- * Keys of at most two entities for each value of an attribute, as JSON arrays in an array. For operators: no rights apply. All values
- * together cost at most as much as all rows.
+ * Keys of at most two entities for each value of an attribute, as JSON arrays in an array. No rights apply, since the task is for
+ * operators. All values together cost at most as much as all rows.
  */
 export const keysTask: TaskKind<KeysArgs> = { plan: planKeys }
 

@@ -7,7 +7,7 @@ const INSERT: u32 = 0xfffffffe
 /** `,{` */
 const COMMA_OPEN: u16 = 0x7b2c
 const CLOSE: u8 = 0x7d
-/** Rows whose cache lines are requested at once: some 12 KB, which a first-level cache holds. */
+/** Number of rows whose cache lines are requested together: some 12 KB, which a first-level cache holds. */
 const AT_ONCE: u32 = 16
 const LINE: usize = 64
 
@@ -68,7 +68,7 @@ export function copyRows(
   return count
 }
 
-/** Reads a byte of each cache line, so that the processor waits for many of them at a time, not for one after the other. */
+/** Reads a byte of each cache line, so that the processor waits for many of them at a time instead of one after the other. */
 export function touchRows(rows: usize, count: u32, end: usize, text: usize, result: usize): void {
   let touchSum: u32 = 0
   for (let i: u32 = 0; i < count; i++) touchSum += load<u32>(<usize>load<u32>(rows + ((<usize>i) << 2)) + end)

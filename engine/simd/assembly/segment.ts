@@ -26,12 +26,12 @@ export function next(bitmap: usize): usize {
   return bitmap === 0 ? 0 : bitmap + BITMAP_BYTES
 }
 
-/** With more than this of 64 rows, what they refer to is loaded ahead anyway. */
+/** Number of rows, out of 64, above which their memory is loaded ahead without a prefetch. */
 const MANY: u64 = 24
 
 /**
- * Prefetches what scattered rows refer to into the cache, all at once: the result for one row decides where a loop goes on, so it
- * would wait for each.
+ * Prefetches the memory that scattered rows refer to into the cache, all at once. Otherwise a loop would wait for each row, since its
+ * result decides how the loop continues.
  * @param offset of the addresses in a segment @param bytes at each of them
  * @returns a value that has to be stored somewhere: reads without a use would be removed
  */
@@ -53,7 +53,7 @@ export function touch(segments: usize, count: u32, candidates: usize, offset: us
   return all
 }
 
-/** Prefetches what values are the addresses of. */
+/** Prefetches the memory whose addresses are the values. */
 export function touchValues(segments: usize, count: u32, candidates: usize, bytes: usize): u32 {
   return touch(segments, count, candidates, valuesOffset, bytes)
 }

@@ -93,7 +93,7 @@ export function filterSketches(
   return hits
 }
 
-/** Entries of a table by indexes up to 15: beyond them `swizzle` returns 0, which takes it two more instructions. */
+/** Entries of a table by indexes up to 15. For higher indexes, `swizzle` would return 0 and take two more instructions. */
 function lookUp(table: v128, indexes: v128): v128 {
   if (ASC_FEATURE_RELAXED_SIMD) return i8x16.relaxed_swizzle(table, indexes)
   return i8x16.swizzle(table, indexes)

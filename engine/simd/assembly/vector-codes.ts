@@ -11,7 +11,7 @@ const SCALE = 0
 const ERROR = 4
 const LENGTH = 8
 const NUMBERS = 16
-/** Share of squares, an upper bound of the rounding of lengths. */
+/** Upper bound of the rounding error of lengths, relative to squares. */
 const ROUNDING: f64 = 1e-6
 
 /** Bounds of the scores of those candidates that can reach a limit. */

@@ -9,7 +9,7 @@ const COSINE: u32 = 0
 const DISTANCE: u32 = 2
 /** Products of lengths above it or below its inverse could leave the range of f32. */
 const MAX_LENGTH: f32 = 1e18
-/** Squares of smaller numbers vanish. */
+/** Least number whose square does not vanish. */
 const LEAST: f32 = 1e-19
 
 /** `out`: for each candidate the lowest and the highest f32 that its score can be; NaN when it may be anything. */

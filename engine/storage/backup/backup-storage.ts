@@ -17,7 +17,7 @@ export interface BackupStorage {
   read(name: string): Promise<Buffer | undefined>
   has(name: string): Promise<boolean>
   /**
-   * Stores a file: durable when this resolves, and not there before. Several may be stored at a time; needs the lock.
+   * Stores a file: durable when this resolves, and not visible before. Several may be stored at a time; needs the lock.
    * @param write fills the file at the path that it receives
    */
   put(name: string, write: (path: string) => Promise<void> | void): Promise<Stored>

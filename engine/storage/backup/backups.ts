@@ -38,7 +38,7 @@ export interface Backup {
 export class Backups {
   constructor(readonly storage: BackupStorage) {}
 
-  /** Complete backups, the oldest first. @param onDamaged called with a text and the name of each one whose manifest is damaged */
+  /** Complete backups, the oldest first. @param onDamaged called with a text and the name of each backup whose manifest is damaged */
   async list(onDamaged: (problem: string, name: string) => void): Promise<Backup[]> {
     const names = [...(await this.folders())].filter(([, isComplete]) => isComplete).map(([name]) => name)
     const texts: (Buffer | undefined)[] = []
@@ -57,7 +57,9 @@ export class Backups {
     })
   }
 
-  /** The backups that one is restored from: a full one, and the increments up to it. @throws {BackupError} when one is missing */
+  /**
+   * The backups from which a backup is restored: a full one, and the increments up to it. @throws {BackupError} when one of them is missing
+   */
   chainOf(name: string, backups: readonly Backup[]): Backup[] {
     const chain: Backup[] = []
     for (let next: string | undefined = name; next !== undefined; next = chain[0]!.manifest.after) {
@@ -75,13 +77,13 @@ export class Backups {
     return { name, ...(await this.storage.put(fileName(backup, name), write)) }
   }
 
-  /** Copies a file of a backup to a new local one. @throws {BackupError} when it is not as it was stored */
+  /** Copies a file of a backup to a new local one. @throws {BackupError} when it has changed since it was stored */
   async fetch(backup: string, file: BackupFile, path: string): Promise<void> {
     const content = await this.storage.fetch(fileName(backup, file.name), path)
     verify(content, file, this.describe(backup, file.name))
   }
 
-  /** Stores an image or a blob, unless an earlier backup has. @param earlierBlobs entries of earlier backups, by id */
+  /** Stores an image or a blob, unless an earlier backup has stored it. @param earlierBlobs entries of earlier backups, by id */
   async putBlob(
     id: string,
     earlierBlobs: ReadonlyMap<string, BlobEntry>,
@@ -103,7 +105,7 @@ export class Backups {
     return this.put(backup, BLOBS, path => writeFile(path, blobs.map(blob => `${JSON.stringify(blob)}\n`).join('')))
   }
 
-  /** Images and blobs that backups add, by id. @throws {BackupError} when a list is not as it was stored */
+  /** Images and blobs that backups add, by id. @throws {BackupError} when a list has changed since it was stored */
   async blobsOf(backups: readonly Backup[]): Promise<Map<string, BlobEntry>> {
     const blobs = new Map<string, BlobEntry>()
     for (const { name, manifest } of backups) {
@@ -125,12 +127,12 @@ export class Backups {
     await this.put(backup, MANIFEST, path => writeFile(path, encodeManifest(manifest)))
   }
 
-  /** Names of backups without a manifest: they are being made, were interrupted, or have lost it. */
+  /** Names of backups without a manifest: they are in progress, were interrupted, or have lost it. */
   async incomplete(): Promise<string[]> {
     return [...(await this.folders())].filter(([, isComplete]) => !isComplete).map(([name]) => name)
   }
 
-  /** Removes the remains of backups that were not completed; one that others continue has lost its manifest, and stays. */
+  /** Removes the remains of backups that were not completed. A backup that others continue has only lost its manifest, and stays. */
   async clear(): Promise<void> {
     const neededNames = new Set((await this.list(() => {})).map(({ manifest }) => manifest.after))
     for (const name of await this.incomplete()) if (!neededNames.has(name)) await this.removeFiles(fileName(name, ''))

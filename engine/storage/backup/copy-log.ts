@@ -22,7 +22,7 @@ interface CopiedLog {
 
 /**
  * Copies the records of a store that a server may be writing to.
- * @returns undefined when the log does not lead from one position to the other: it was trimmed, or the store was in another state
+ * @returns undefined when the log does not connect the two positions: it was trimmed, or the store was in another state
  */
 export async function copyLog(
   { path, files }: { readonly path: string; readonly files: BinaryFiles },
@@ -57,7 +57,7 @@ export async function copyLog(
   return last.sequence === to.sequence && last.hash === to.hash ? { files: copiedFiles, blobs } : undefined
 }
 
-/** Records behind `from`, up to `to`; fewer when they are not all there. */
+/** Records after `from`, up to `to`; fewer when some of them are missing. */
 export function* recordsBetween(
   folder: string,
   from: LogPlace,

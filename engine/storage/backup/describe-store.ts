@@ -31,7 +31,7 @@ export const isSamePlace = (one: LogPlace, other: LogPlace): boolean =>
 
 const UNLOGGED = 'f'.repeat(32)
 
-/** True if every change of the store moves the position: not while it is used without a log, nor before its first record. */
+/** True if every change of the store moves the position. It does not while the store is used without a log, or before its first record. */
 export const isLogged = ({ sequence, hash }: LogPlace): boolean => sequence > 0 && hash !== UNLOGGED
 
 /** Ids of the files of images and blobs that a store refers to. */

@@ -1,7 +1,7 @@
-/** Pieces of work that are done at a time, while each of them waits for a disk or a server. */
+/** Maximum number of pieces of work in progress, while each of them waits for a disk or a server. */
 const AT_ONCE = 8
 
-/** Does work for each item, some at a time. Rejects with the first failure, when all that had begun has ended. */
+/** Does work for each item, some at a time. Rejects with the first failure, when all work that had begun has ended. */
 export async function forEach<T>(
   items: Iterable<T>,
   work: (item: T, index: number) => Promise<void>,

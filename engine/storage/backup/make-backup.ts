@@ -15,18 +15,18 @@ import { BackupError, backupName, timeOfName, type BackupFile, type BlobEntry, t
 
 const DAY_MS = 86_400_000
 const FULL_DAYS = 7
-/** Increments of this size together are not too large, however small the data file. */
+/** Increments whose total size is at most this are never too large, however small the data file. */
 const SMALL_BYTES = 64 * 2 ** 20
 
 /** How backups are made and kept. Plain data. */
 export interface BackupPolicy {
-  /** Copies the data file, also where an increment would do. */
+  /** Copies the data file even if an increment would be enough. */
   readonly full?: boolean
   /** Age in days after which the data file is copied again. */
   readonly fullDays?: number | undefined
-  /** Age in days after which a backup is removed, unless a younger one needs it. Without it, none is. */
+  /** Age in days after which a backup is removed, unless a younger one needs it. If undefined, no backup is removed. */
   readonly keepDays?: number | undefined
-  /** Files besides the store that belong to a backup: their paths, by the names that they get. */
+  /** Paths of files besides the store that belong to a backup, by their names in the backup. */
   readonly besides?: Readonly<Record<string, string>>
 }
 
@@ -49,15 +49,15 @@ export interface MadeBackup {
   readonly kind: Manifest['kind']
   readonly time: number
   readonly stamp: number
-  /** Bytes that it adds, with images and blobs. */
+  /** Bytes that the backup adds, including images and blobs. */
   readonly bytes: number
   /** Names of the backups that were removed as too old. */
   readonly removed: readonly string[]
 }
 
 /**
- * Makes a backup of a store, which a server may be using: a copy of its data file, or the commits since the last backup where the log
- * still has them. Image and blob files are not removed meanwhile.
+ * Makes a backup of a store, which a server may be using: a copy of its data file, or the commits since the last backup if the log still
+ * has them. Image and blob files are not removed meanwhile.
  * @throws {BackupError} {@link DamagedStoreError}
  */
 export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
@@ -131,7 +131,7 @@ class BackupMaker {
     return { name, kind, time, stamp: state.stamp, bytes, removed: removedNames }
   }
 
-  /** Retention and restoring know one store. */
+  /** Refuses a place with backups of another store, since retention and restoring apply to one store. */
   private refuseOtherStore(earlier: readonly Backup[]): void {
     const store = describeStore(this.environment).store
     const other = earlier.find(({ manifest }) => manifest.store !== store)
@@ -152,7 +152,7 @@ class BackupMaker {
     }
   }
 
-  /** Images and blobs that backups have; of those whose list is damaged, none. */
+  /** Images and blobs that backups have, except for backups whose list is damaged. */
   private async knownBlobs(chain: readonly Backup[]): Promise<Map<string, BlobEntry>> {
     try {
       return await this.backups.blobsOf(chain)
@@ -163,7 +163,7 @@ class BackupMaker {
     }
   }
 
-  /** Copies the commits since the last backup. @returns undefined when that is not enough */
+  /** Copies the commits since the last backup. @returns undefined when an increment is not enough */
   private async increment(chain: readonly Backup[]): Promise<Copied | undefined> {
     const { full, fullDays = FULL_DAYS } = this.options
     const [first, last] = [chain[0]!, chain.at(-1)!]
@@ -232,7 +232,7 @@ class BackupMaker {
     return files
   }
 
-  /** Removes backups that are too old, as far as no younger one continues them. */
+  /** Removes backups that are too old, unless younger ones continue them. */
   private async removeOld(keepDays: number): Promise<string[]> {
     if (!(keepDays >= 0)) throw new BackupError(`backups cannot be kept for ${keepDays} days`)
     const backups = await this.backups.list(() => {})

@@ -32,26 +32,26 @@ export interface Manifest {
   readonly kind: 'full' | 'increment'
   /** Name of the backup that an increment follows. */
   readonly after?: string
-  /** Position that an increment begins behind. */
+  /** Position after which an increment begins. */
   readonly from?: LogPlace
-  /** Position of the state that it leads to. */
+  /** Position of the state that the backup restores. */
   readonly to: LogPlace
-  /** Time of that state, in milliseconds since 1970. */
+  /** Time of the restored state, in milliseconds since 1970. */
   readonly time: number
-  /** `__GlobalStamp` of that state. */
+  /** `__GlobalStamp` of the restored state. */
   readonly stamp: number
   /** Number of entities by dataclass. */
   readonly entities: Readonly<Record<string, number>>
   /** Identity of the store. */
   readonly store: string
-  /** Identity of its schema: increments do not continue a changed one. */
+  /** Identity of the schema: increments do not continue a backup with a different one. */
   readonly schema: string
   readonly files: readonly BackupFile[]
-  /** Number and bytes of the images and blobs that it adds to those of the backups before it. */
+  /** Number and bytes of the images and blobs that this backup adds to the earlier ones. */
   readonly blobs: { readonly count: number; readonly bytes: number }
 }
 
-/** Thrown for a backup that is not as it was made, or cannot be used. The message says why. */
+/** Thrown for a backup that is damaged or cannot be used. The message says why. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }

@@ -10,13 +10,13 @@ import { S3Storage } from './s3/s3-storage.ts'
 export interface BackupPlace {
   /** Path, or `s3://bucket/prefix`. */
   readonly folder: string
-  /** Address of the server that has the bucket, unless Amazon or a variable of the environment. */
+  /** Address of the server that has the bucket. By default, it comes from a variable of the environment, or is that of Amazon. */
   readonly endpoint?: string | undefined
 }
 
 /**
  * Opens a place for backups. The key of a bucket comes from the environment of the process.
- * @param store folder of the store that is backed up; has temporary files. Not needed for a place that is only read
+ * @param store folder of the store that is backed up, where temporary files are created. Not needed for a place that is only read
  * @throws {BackupError} the address cannot be used
  */
 export function openStorage({ folder, endpoint }: BackupPlace, store?: string): BackupStorage {

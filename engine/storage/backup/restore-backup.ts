@@ -25,9 +25,9 @@ interface RestoreOptions extends StoreLocation {
   readonly storage: BackupStorage
   /** Name of the backup; the newest one by default. */
   readonly backup?: string | undefined
-  /** Restores the last state that is not later. */
+  /** Restores the last state that is not later than this moment. */
   readonly at?: Moment | undefined
-  /** Goes on without images and blobs of that moment that no backup has. */
+  /** Continues without images and blobs of that moment that no backup has. */
   readonly allowLoss?: boolean
   readonly onNote?: Note
   readonly onProgress?: (step: BackupStep) => void
@@ -35,15 +35,15 @@ interface RestoreOptions extends StoreLocation {
 
 /** A store that was restored. */
 export interface Restored extends Pick<StoreDescription, 'stamp' | 'entities'> {
-  /** Name of the backup of which it has the state, or an earlier one. */
+  /** Name of the backup whose state the store has, or of which it has an earlier state. */
   readonly backup: string
-  /** Time of its last commit where that is known, or of the backup; in milliseconds since 1970. */
+  /** Time of the last commit if that is known, or else of the backup; in milliseconds since 1970. */
   readonly time: number
 }
 
 /**
- * Restores a store from backups, into a folder that does not exist or is empty. The folder is there when all of it is.
- * @throws {BackupError} a backup is damaged or missing; there is none of that moment
+ * Restores a store from backups, into a folder that does not exist or is empty. The folder appears when it is complete.
+ * @throws {BackupError} a backup is damaged or missing, or no backup has that moment
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { storage } = options
@@ -84,7 +84,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   return restored
 }
 
-/** Folder of the records of increments in that of the store, while it is restored. */
+/** Folder inside the folder of the store for the records of increments, while the store is restored. */
 const FETCHED_LOG = 'fetched-log'
 
 function nameOf(list: readonly Backup[], damaged: readonly string[], { backup, storage }: RestoreOptions): string {
@@ -101,7 +101,7 @@ const valueAt = (at: Moment): number => ('time' in at ? at.time : at.stamp)
 const describe = (value: number, at: Moment): string =>
   'time' in at ? new Date(value).toISOString() : `stamp ${value}`
 
-/** Name of the backup that has a moment: the increment that leads across it, or else the last one before it. */
+/** Name of the backup that contains a moment: the increment that spans it, or else the last one before it. */
 function backupAt(list: readonly Backup[], at: Moment, place: string, onNote: Note): string {
   const value = valueAt(at)
   const [oldest, newest] = [list[0], list.at(-1)]

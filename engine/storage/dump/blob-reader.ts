@@ -10,7 +10,7 @@ import { type BlobReference, blobPath, DumpError, isSha256 } from './dump-form.t
 /** Maximum length of a media type in a store. */
 const MAX_TYPE = 127
 
-/** Reads images and blobs of a dump into a store: large ones become files there, each content once. */
+/** Reads images and blobs of a dump into a store. Large ones become files of the store, and each content is stored once. */
 export class BlobReader {
   private readonly filesByDigest = new Map<string, BinaryFile>()
 
@@ -19,7 +19,7 @@ export class BlobReader {
     private readonly files: BinaryFiles,
   ) {}
 
-  /** @throws {DumpError} when the reference is none, or its file is missing or damaged */
+  /** @throws {DumpError} when the reference is invalid, or its file is missing or damaged */
   read(json: object): BinaryValue {
     const { sha256, type = 'application/octet-stream', ...others } = json as Partial<BlobReference>
     if (!isSha256(sha256) || typeof type !== 'string' || Object.keys(others).length > 0)

@@ -20,7 +20,7 @@ export class BlobWriter {
     mkdirSync(join(folder, BLOB_FOLDER))
   }
 
-  /** @throws {DumpError} when the bytes are not what was written to the store */
+  /** @throws {DumpError} when the bytes differ from those that were written to the store */
   put({ mediaType, content }: BinaryValue): BlobReference {
     const sha256 =
       content instanceof Uint8Array

@@ -30,11 +30,11 @@ const NEWLINE = 0x0a
 /** Texts of consecutive lines of a data file. */
 export interface Lines {
   readonly texts: readonly string[]
-  /** Number of the first one. */
+  /** Number of the first line. */
   readonly first: number
 }
 
-/** The folder of a dump. Everything in it is checked when it is read, and nothing that is not a regular file in it is opened. */
+/** The folder of a dump. Everything in it is checked when it is read, and only regular files in it are opened. */
 export class DumpFolder {
   readonly description: Description
 
@@ -78,7 +78,7 @@ export class DumpFolder {
       .map(file => ({ file }))
   }
 
-  /** Refuses files that a dump of these dataclasses does not have, and images and blobs that are too many or too few. */
+  /** Refuses unknown files, and missing or superfluous images and blobs, in a dump of these dataclasses. */
   checkNames(dataClasses: readonly string[]): void {
     const data = new Set(dataClasses.flatMap(name => this.filesOf(name).map(({ file }) => file)))
     const accounts = Object.values(ACCOUNT_FILES).map(name => `${ACCOUNT_FOLDER}/${name}`)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { shapeProblems } from '../../catalog/shape-problems.ts'
 
-/** Form of dumps that this version writes, and the only one so far: `DUMP.md`. */
+/** Form of the dumps that this version writes. It is the only one so far: `DUMP.md`. */
 const FORM = 1
 
 const closedObject = { additionalProperties: false }
@@ -98,7 +98,7 @@ export const blobPath = (sha256: string): string => `${BLOB_FOLDER}/${sha256.sli
 
 export const isSha256 = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{64}$/.test(text)
 
-/** Thrown for a dump that is not as it was made, or cannot become a store. The message says why. */
+/** Thrown for a dump that is damaged or cannot become a store. The message says why. */
 export class DumpError extends Error {
   override readonly name = 'DumpError'
 }
@@ -112,7 +112,7 @@ export const encodeDescription = (description: Omit<Description, 'form' | 'diges
   return `${JSON.stringify({ ...content, digest: digestOf(content) }, undefined, 2)}\n`
 }
 
-/** @throws {DumpError} when it is damaged, or of a newer form */
+/** @throws {DumpError} when the description is damaged, or of a newer form */
 export function decodeDescription(text: string): Description {
   let value: unknown
   try {
@@ -153,7 +153,7 @@ function areDistinct({ nextTableNumber, dataClasses }: NonNullable<Description['
 
 const MAX_LISTED = 20
 
-/** Lines of a message, for the first ones of a list. */
+/** Lists texts in lines of a message. Only the first ones are shown. */
 export const list = (lines: readonly string[]): string =>
   [
     ...lines.slice(0, MAX_LISTED).map(line => `  - ${line}`),

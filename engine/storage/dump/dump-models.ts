@@ -4,7 +4,7 @@ import type { Model } from '../../catalog/model-schema.ts'
 import type { DumpFolder } from './dump-folder.ts'
 import { DumpError, list } from './dump-form.ts'
 
-/** The model without what the server has filled in. */
+/** The model without the members that the server has filled in. */
 export const dumpedModel = ({ dataClasses, ...model }: Model): Model => ({
   ...model,
   dataClasses: Object.fromEntries(
@@ -21,7 +21,7 @@ export const dumpedModel = ({ dataClasses, ...model }: Model): Model => ({
 /** Models of the dump and of the store. */
 export interface Models {
   readonly model: Model
-  /** Dataclass of the store by its name in the dump; undefined if it is left out. */
+  /** Dataclass of the store by its name in the dump; undefined for a dataclass that is left out. */
   readonly classes: ReadonlyMap<string, string | undefined>
   /** Attributes of the store by their names in the dump, by dataclass of the store. */
   readonly formerNames: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -29,7 +29,7 @@ export interface Models {
   readonly leftOut: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** @throws {DumpError} the dump has what the model does not */
+/** @throws {DumpError} the dump has something that the model does not have */
 export function readModels(
   dump: DumpFolder,
   { model: other, leaveOutUnknown = false }: { model?: unknown; leaveOutUnknown?: boolean },
@@ -79,7 +79,7 @@ export function readModels(
 const isStorage = (attribute: Model['dataClasses'][string]['attributes'][string]): boolean =>
   (attribute.kind ?? 'storage') === 'storage' || (attribute.kind === 'calculated' && attribute.stored === true)
 
-/** Name that something has in a model now. */
+/** Current name in a model for a name that may be a former one. */
 function nameNow(name: string, all: Readonly<Record<string, { formerName?: string }>>): string | undefined {
   if (Object.hasOwn(all, name)) return name
   return Object.entries(all).find(([, { formerName }]) => formerName === name)?.[0]

@@ -30,15 +30,15 @@ interface FilledTable {
   readonly remembered: Map<Value, RelatedEntity>
   rowCount: number
   nextAutoIncrement: number
-  /** True if all its entities are in the store. */
+  /** True if all entities of the dataclass are in the store. */
   isComplete: boolean
   /** True if rows have foreign keys whose entities were not in the store yet. */
   hasLateLinks: boolean
 }
 
 /**
- * Puts the entities of a dump into a new store that no other process uses. Nothing is checked but what the store relies on: keys and
- * unique values exist once, and foreign keys lead to entities. No plugin code runs.
+ * Puts the entities of a dump into a new store that no other process uses. Checks only what the store relies on: keys and unique values
+ * exist once, and foreign keys refer to entities. No plugin code runs.
  */
 export class StoreFiller {
   private readonly tables: ReadonlyMap<DataClass, FilledTable>
@@ -46,7 +46,7 @@ export class StoreFiller {
   private readonly binaries: BinaryTable
   private globalStamp: number
 
-  /** @param globalStamp that of the dump, 0 if it has none */
+  /** @param globalStamp global stamp of the dump, 0 if it has none */
   constructor(
     private readonly environment: Environment,
     layouts: ReadonlyMap<DataClass, RowLayout>,
@@ -74,14 +74,14 @@ export class StoreFiller {
     this.binaries.settle()
   }
 
-  /** Called when all entities of a dataclass were put. @param nextAutoIncrement that of the dump */
+  /** Called when all entities of a dataclass were put. @param nextAutoIncrement counter of the dump */
   complete(dataClass: DataClass, nextAutoIncrement = 1): void {
     const table = this.tables.get(dataClass)!
     table.isComplete = true
     table.nextAutoIncrement = Math.max(table.nextAutoIncrement, nextAutoIncrement)
   }
 
-  /** Finds the entities of foreign keys that came before them. */
+  /** Finds the entities of foreign keys that were put before their entities. */
   link(onProgress: (dataClass: DataClass) => void, onProblem: (dataClass: DataClass, problem: string) => void): void {
     for (const [dataClass, { hasLateLinks }] of this.tables) {
       if (!hasLateLinks) continue
@@ -111,7 +111,7 @@ export class StoreFiller {
     return { stamp: this.globalStamp, entities: Object.fromEntries(counts) }
   }
 
-  /** @returns the reason why it cannot be put */
+  /** @returns the reason why the row cannot be put */
   private putRow(dataClass: DataClass, row: DumpRow): string | undefined {
     const table = this.tables.get(dataClass)!
     const { layout, indexed, counter } = table
@@ -161,7 +161,7 @@ export class StoreFiller {
     return undefined
   }
 
-  /** The entity that a foreign key leads to, if it is in the store already. */
+  /** The entity that a foreign key refers to, if it is in the store already. */
   private relatedYet(
     dataClass: DataClass,
     { values }: DumpRow,
@@ -222,7 +222,7 @@ export class StoreFiller {
   }
 }
 
-/** True if the spelling of the target's key counts. */
+/** True if a foreign key must have the same spelling as the target's key. */
 const isSpelled = ({ foreignKey, target }: RelatedEntityAttribute): boolean => foreignKey.type === target.key.type
 
 const comparable = (value: Value): Value => (typeof value === 'string' ? fold(value) : value)

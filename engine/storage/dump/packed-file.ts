@@ -4,10 +4,10 @@ import { finished, pipeline } from 'node:stream/promises'
 import { Transform } from 'node:stream'
 import { createGzip } from 'node:zlib'
 
-/** A third of the time of level 6, and a tenth larger. */
+/** Compression level. It takes a third of the time of level 6, for files that are a tenth larger. */
 const LEVEL = 3
 
-/** A gzip file that is written in parts, in memory that does not grow. */
+/** A gzip file that is written in parts, using constant memory. */
 export class PackedFile {
   private readonly packer = createGzip({ level: LEVEL, chunkSize: 256 * 1024 })
   private readonly hash = createHash('sha256')
@@ -28,20 +28,20 @@ export class PackedFile {
     this.completion.catch(() => {})
   }
 
-  /** @param chunk is left as it is */
+  /** @param chunk not changed */
   async write(chunk: Uint8Array): Promise<void> {
     if (this.packer.write(chunk)) return
     await Promise.race([new Promise(resolve => this.packer.once('drain', resolve)), this.completion])
   }
 
-  /** Ends the file, which is then on the disk. */
+  /** Ends the file and makes it durable. */
   async end(): Promise<{ bytes: number; sha256: string }> {
     this.packer.end()
     await this.completion
     return { bytes: this.bytes, sha256: this.hash.digest('hex') }
   }
 
-  /** Gives up the file. */
+  /** Abandons the file. */
   async abort(): Promise<void> {
     this.packer.destroy()
     await finished(this.packer).catch(() => {})

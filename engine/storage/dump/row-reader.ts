@@ -21,9 +21,9 @@ export interface DumpRow {
 
 interface RowReaderOptions {
   readonly dataClass: DataClass
-  /** Names in rows, by those that the attributes had when the dump was made. */
+  /** Attribute names in rows of the dump, mapped to current names. */
   readonly formerNames: ReadonlyMap<string, string>
-  /** Names that are left out. */
+  /** Names in rows of the dump that are left out. */
   readonly leftOut: ReadonlySet<string>
   /** Reads an image or a blob of the dump. @throws {DumpError} */
   readonly blobOf: (reference: object) => BinaryValue
@@ -35,8 +35,8 @@ const MAX_STAMP = 0xffff_ffff
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /**
- * Reads the lines of a dataclass. Values are converted to the types of the attributes and not checked against the limits of the
- * model, which may have come after them.
+ * Reads the lines of a dataclass. Values are converted to the types of the attributes. They are not checked against the limits of the
+ * model, which may be newer than the values.
  */
 export class DumpRowReader {
   private readonly parse: (text: string) => unknown

@@ -6,12 +6,12 @@ import { RowView } from '../../row-format/row-view.ts'
 import { HEAD, type BlobReference } from './dump-form.ts'
 
 const ISO = { dateOnlyFormat: 'iso' } as const
-/** The end of the head of every row, before the digits of the stamp. */
+/** Length of the end of the head of every row, before the digits of the stamp. */
 const TIME_AND_STAMP = `"${HEAD.timestamp}":"2026-01-31T10:00:00.000Z","${HEAD.stamp}":`.length
 const NEWLINE = 0x0a
 const BRACE = 0x7d
 
-/** Part of a row: slots that are copied as they are stored, or a single one that a dump writes in another way. */
+/** Part of a row: slots that are copied as stored, or a single slot that a dump writes differently. */
 type Part =
   | { readonly from: number; readonly to: number }
   | { readonly slot: number; readonly attribute: StorageAttribute }

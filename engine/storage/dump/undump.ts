@@ -16,7 +16,7 @@ import { StoreFiller } from './fill-store.ts'
 import { type DumpRow, DumpRowReader } from './row-reader.ts'
 import { syncAll } from './sync-all.ts'
 
-/** Characters of lines that are put in one transaction, more or less. */
+/** Approximate number of characters of the lines that are put in one transaction. */
 const BATCH_CHARACTERS = 16 * 2 ** 20
 const MAX_PROBLEMS = 20
 
@@ -24,16 +24,16 @@ interface UndumpOptions extends StoreLocation {
   /** Folder of the dump. */
   readonly folder: string
   readonly wire: WireOptions
-  /** Model of the store in place of that of the dump, as JSON. */
+  /** Model of the store as JSON, instead of the model of the dump. */
   readonly model?: unknown
-  /** Leaves out what the other model does not have. */
+  /** Leaves out everything that the other model does not have. */
   readonly leaveOutUnknown?: boolean
   /** Takes the contents of the files of roles, users and keys. @returns a function that writes them, called when the store is complete */
   readonly takeAccounts?: ((accounts: Accounts) => () => void) | undefined
   readonly onProgress?: (step: BackupStep) => void
 }
 
-/** A store that was made from a dump. */
+/** A store that was created from a dump. */
 interface Undumped {
   readonly stamp: number
   /** Number of entities by dataclass. */
@@ -41,8 +41,8 @@ interface Undumped {
 }
 
 /**
- * Makes a store from a dump, in a folder that does not exist or is empty. The folder is there when all of the store is. Stamps are
- * those of the dump, so that clients that follow changes by stamps go on.
+ * Creates a store from a dump, in a folder that does not exist or is empty. The folder appears when the store is complete. Stamps are those
+ * of the dump, so that clients that follow changes by stamps can continue.
  * @throws {DumpError} the dump is damaged or contradicts its model; {@link ModelError}
  */
 export async function undump(options: UndumpOptions): Promise<Undumped> {
@@ -212,7 +212,7 @@ function* readRows(
   }
 }
 
-/** Dataclasses so that those to which relations lead come first, except in circles. */
+/** Sorts dataclasses so that the targets of relations come first, except in cycles. */
 function targetsFirst({ dataClasses }: Catalog): DataClass[] {
   const order = new Set<DataClass>()
   const begunClasses = new Set<DataClass>()

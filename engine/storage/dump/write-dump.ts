@@ -35,9 +35,9 @@ import { PackedFile } from './packed-file.ts'
 import { RowWriter } from './row-writer.ts'
 import { syncAll } from './sync-all.ts'
 
-/** Rows that are read at once. */
+/** Number of rows that are read in one slice. */
 const SLICE = 2_000
-/** Bytes of lines that are packed at once. */
+/** Number of bytes of lines that are packed in one chunk. */
 const CHUNK_BYTES = 256 * 1024
 
 interface DumpOptions extends StoreLocation {
@@ -50,7 +50,7 @@ interface DumpOptions extends StoreLocation {
   readonly onProgress?: (step: BackupStep) => void
 }
 
-/** A dump that was made. */
+/** Result of a dump. */
 interface Dumped {
   readonly stamp: number
   readonly entities: number
@@ -58,8 +58,8 @@ interface Dumped {
 }
 
 /**
- * Writes everything of a store as of one commit into a folder, also while a server uses the store. The folder is there when all of
- * it is.
+ * Writes the whole content of a store at one commit into a folder, even while a server uses the store. The folder appears when it is
+ * complete.
  * @throws {DumpError} {@link DamagedStoreError}
  */
 export async function writeDump(options: DumpOptions): Promise<Dumped> {
@@ -150,7 +150,7 @@ class DumpWriter {
     }
   }
 
-  /** Takes the newest commit. All reads that follow in the same turn, and those by its transaction, are of it. */
+  /** Selects the newest commit. All later reads in the same turn, and all reads by its transaction, see this commit. */
   private begin(): State {
     const { environment } = this
     const { root, meta, path } = environment

@@ -18,9 +18,9 @@ export function use(uses: FileUses, file: BinaryFile, by: string): void {
 }
 
 /**
- * Contradictions between files, the table that counts their uses, and the rows that use them. Every file is read and compared
- * with its digests. Unused files are left out while a server runs: they may be uploads under way.
- * @param uses of the binaries; those of the uploads are added
+ * Contradictions between files, the table that counts their uses, and the rows that use them. Every file is read and compared with its
+ * digests. Unused files are not reported while a server runs: they may be uploads in progress.
+ * @param uses uses by the binaries; uses by the uploads are added
  */
 export function* checkFiles(
   environment: Environment,
@@ -57,7 +57,7 @@ export function* checkFiles(
   }
 }
 
-/** Yields at most one problem: one damaged piece says enough of the disk. */
+/** Yields at most one problem: a single damaged piece proves that the disk is faulty. */
 function* damagedPieces(files: BinaryFiles, { id, size, digests }: BinaryFile, by: string): Generator<string> {
   const descriptor = files.open(id)
   try {

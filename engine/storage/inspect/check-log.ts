@@ -11,7 +11,7 @@ import { LOG_FOLDER } from '../store-folder.ts'
 import { readPosition } from '../store-log.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 
-/** A row as the log has it last. */
+/** Last state of a row in the log. */
 interface LoggedRow {
   readonly layout: RowLayout
   readonly rowId: number
@@ -20,8 +20,8 @@ interface LoggedRow {
 }
 
 /**
- * Checks that the log of a store that no server uses is whole, and that the store has each row as the log has it last. Rows that a
- * changed model has rewritten since are left out.
+ * Checks that the log of a store that no server uses is complete, and that the store has the last state of each row in the log. Rows that a
+ * changed model has rewritten since are skipped.
  */
 export function* checkLog(environment: Environment, layouts: Iterable<RowLayout>): Generator<string> {
   const folder = join(environment.path, LOG_FOLDER)

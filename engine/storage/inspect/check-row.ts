@@ -13,9 +13,9 @@ export interface CheckedRow {
 }
 
 /**
- * Reads a row strictly: it must be exactly what `encodeRow` makes of its values.
+ * Reads a row strictly: it must be exactly the result of `encodeRow` for its values.
  * @param bytes a copy of the stored row
- * @returns the row, or what is wrong with it
+ * @returns the row, or a description of its defect
  */
 export function checkRow(layout: RowLayout, bytes: Buffer, globalStamp: number): CheckedRow | string {
   if (bytes.length < FIXED_HEADER_BYTES) return `it has ${bytes.length} bytes, less than a header`

@@ -14,10 +14,9 @@ import { orUnreadable } from './or-unreadable.ts'
 import { readGlobalStamp } from '../store-state.ts'
 
 /**
- * Everything in a store that contradicts something else in it: rows, indexes, references, binaries, counters, change log,
- * entity sets.
+ * Finds all contradictions within a store: in rows, indexes, references, binaries, counters, change log, entity sets.
  *
- * All of it is of one commit if the problems are read synchronously: an `await` between two of them would move on to a newer one.
+ * All reads are of one commit if the problems are read synchronously: an `await` between two of them would move on to a newer commit.
  * @returns a text for each problem, as it is found
  */
 export function* checkStore(

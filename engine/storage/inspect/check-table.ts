@@ -118,7 +118,7 @@ export class TableCheck {
     return true
   }
 
-  /** The row, or what is wrong with it, which is reported when the row itself is checked; undefined when it does not exist. */
+  /** The row, or a description of its defect, which is reported when the row itself is checked; undefined when the row does not exist. */
   private read(rowId: number): CheckedRow | string | undefined {
     const storedRow = getBytes(this.environment.rows, rowKey(this.dataClass.tableNumber, rowId))
     // A copy: further lookups overwrite the bytes that this one returned.
@@ -156,7 +156,7 @@ export class TableCheck {
     return linked === targetKey ? undefined : `is a link to ${linked} instead of ${targetKey}`
   }
 
-  /** Reports stray entries: those that no row expects. */
+  /** Reports stray entries, which no row expects. */
   private *checkEntries(attribute: StorageAttribute): Generator<string> {
     const { start } = attributeRange(this.dataClass.tableNumber, attribute.position)
     const where = `${this.dataClass.name}, index of ${attribute.name}`

@@ -25,12 +25,12 @@ import { planChange } from '../migration/prepare-store.ts'
 import { type RowLayout, rowLayout } from '../../row-format/row-layout.ts'
 
 export interface InspectOptions extends StoreLocation {
-  /** Content of the model file that the store is to fit; if undefined, only the model in the store is used. */
+  /** Content of the model file that the store has to fit; if undefined, only the model in the store is used. */
   model: unknown
   wire: WireOptions
-  /** Losses of a changed model are not reported as problems. */
+  /** True if losses by a changed model are not reported as problems. */
   allowLoss: boolean
-  /** A folder without a store is a problem. */
+  /** True if a folder without a store is a problem. */
   mustExist?: boolean
   /** Called with each change that a start would make to bring the store to the model. */
   onPlan?: (text: string, of?: 'databases') => void
@@ -50,7 +50,7 @@ export interface InspectProgress {
   total: number
 }
 
-/** Finds everything wrong with a store on its own and against the model. Changes nothing, and makes no store. */
+/** Finds all problems of a store, in itself and in relation to the model. Changes nothing, and creates no store. */
 export async function* inspectStore(options: InspectOptions): AsyncGenerator<StoreProblem> {
   const { path } = options
   const unfinished = unfinishedReason(options)

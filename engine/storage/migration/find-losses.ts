@@ -22,7 +22,7 @@ interface Losses {
   losses: string[]
 }
 
-/** A check of every row that may speak against a migration. */
+/** A check of every row that may prevent a migration. */
 interface Check {
   readonly isImpossible?: boolean
   /** Fault of the row, or undefined. */
@@ -171,7 +171,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
 const limitsOf = ({ mandatory, minValue, maxValue, minLength, maxLength, pattern }: StorageAttribute): string =>
   JSON.stringify([mandatory, minValue, maxValue, minLength, maxLength, pattern])
 
-/** Always impossible: which of two equal values to drop cannot be decided here. */
+/** Check for a unique attribute. Always impossible: which of two equal values to drop cannot be decided here. */
 function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: string): Check {
   const seenKeys = new Set<string>()
   return {
@@ -190,7 +190,7 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
   }
 }
 
-/** Always impossible, as for one attribute. */
+/** Check for attributes that are unique together. Always impossible, as for one attribute. */
 function togetherCheck(index: StorageAttribute, { after, keptPairs, filled }: TableChange): Check {
   const members = index.together!
   const sources = new Map(keptPairs.map(pair => [pair.after, pair.before]))

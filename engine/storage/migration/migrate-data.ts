@@ -14,7 +14,7 @@ import { RowView } from '../../row-format/row-view.ts'
 import { readTableState } from '../store-state.ts'
 import { type StoredRow, tableRows } from '../table-rows.ts'
 
-/** Maximum rows or keys of a transaction, which limits what a crash can undo, and memory. */
+/** Maximum number of rows or keys of a transaction, which limits memory and the work that a crash can undo. */
 const SLICE = 5_000
 
 interface MigrationContext {
@@ -126,8 +126,8 @@ export function convertRow(
 }
 
 /**
- * Row id of the target of a new relation. A foreign key without a target becomes null, a loss that has been accepted. Otherwise
- * it takes the spelling of the target's key.
+ * Row id of the target of a new relation. A foreign key without a target becomes null, which is an accepted loss. Any other foreign key is
+ * changed to the spelling of the target's key.
  */
 function link(
   environment: Environment,

@@ -18,13 +18,13 @@ interface WritingEvents {
 /** A store that only this thread writes to, until it is closed. */
 export interface OpenedForWriting {
   readonly store: WritableStore
-  /** True if the store was made by this call. */
+  /** True if this call created the store. */
   readonly created: boolean
   close(): Promise<void>
 }
 
 /**
- * Takes the store of a folder, makes it if missing, and brings it to the model.
+ * Takes the store of a folder, creates it if missing, and brings it to the model.
  * @throws {Error} when another process has it
  * @throws {DamagedStoreError} when its data is missing or unreadable
  * @throws {MigrationError} when the model does not fit the data

@@ -13,7 +13,7 @@ export interface TableChange {
   readonly newLayout: RowLayout
   /** Storage attributes of the new dataclass whose values come from the old one. */
   readonly keptPairs: readonly { before: StorageAttribute; after: StorageAttribute }[]
-  /** New storage attributes with a default, which existing entities get. */
+  /** New storage attributes whose default is given to existing entities. */
   readonly filled: readonly StorageAttribute[]
   readonly removedAttributes: readonly StorageAttribute[]
   /** Relations whose row ids have to be found. */
@@ -97,8 +97,8 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
 }
 
 /**
- * An attribute that becomes calculated, or is no longer, keeps values of its type: rows are not rewritten for that, and indexes stay.
- * Calculated values are not converted: code computes those of another type again.
+ * True if an attribute keeps its values. When an attribute becomes calculated or ceases to be, its values are kept if the type stays the
+ * same: rows are not rewritten, and indexes stay. Calculated values are not converted: if their type changes, code computes them again.
  */
 const isKept = (before: StorageAttribute, after: StorageAttribute): boolean =>
   isSameType(before, after) || !(before.calculation || after.calculation)

@@ -22,9 +22,9 @@ export interface PrepareOptions {
   /** Result of `checkModel`. */
   model: Model
   wire: WireOptions
-  /** Numbers that a new store begins with; by default those of a new model. */
+  /** Table numbers that a new store begins with; by default those of a new model. */
   numbers?: TableNumbers | undefined
-  /** Lets a changed model remove or break data that it no longer allows. */
+  /** Lets a changed model remove or break data that it does not allow. */
   allowLoss: boolean
   /** Compared in each transaction; undefined if no other process can write to the store. */
   owner?: Pick<StoreOwner, 'verify'>
@@ -38,7 +38,7 @@ interface PreparedStore extends Schema {
   created: boolean
 }
 
-/** Thrown when the model no longer fits the data. */
+/** Thrown when the model does not fit the data. */
 class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
@@ -76,7 +76,7 @@ export function prepareStore(options: PrepareOptions): PreparedStore {
   return { ...loadSchema(environment), created }
 }
 
-/** Raises the format last, so that an older version can still read a store that could not be brought to the model. */
+/** Raises the format as the last step, so that an older version can still read a store that could not be brought to the model. */
 function raiseFormat({ environment, owner }: PrepareOptions, format: number): void {
   if (format === FORMAT_VERSION) return
   environment.root.transactionSync(() => {
@@ -135,7 +135,7 @@ export function planChange(
 }
 
 /**
- * Plans the change to a model, and searches for what it would lose.
+ * Plans the change to a model, and searches for data that it would lose.
  * @returns undefined when the store has that model
  * @throws {MigrationError} see {@link prepareStore}
  */

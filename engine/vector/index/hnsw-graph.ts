@@ -17,7 +17,7 @@ export class HnswGraph {
   /** Rows that cannot be in a graph. */
   private readonly unindexable = new Set<number>()
   private readonly members = new Set<number>()
-  /** Number of removed rows: marks in the graph that cost a search as much as vectors. */
+  /** Number of deleted rows: they stay in the graph as marks, which cost a search as much as vectors. */
   private deletedCount = 0
   private capacity = 0
   private readonly numbers: number[] = []
@@ -57,7 +57,7 @@ export class HnswGraph {
     return this.members.size
   }
 
-  /** True if enough entries are only marks of removed rows for building another graph to pay. */
+  /** True if so large a share of the graph's entries are marks of deleted rows that a rebuild pays off. */
   get needsRebuild(): boolean {
     return this.deletedCount > MAX_DELETED_SHARE * Math.max(FIRST_CAPACITY, this.members.size)
   }
@@ -139,7 +139,7 @@ export class HnswGraph {
   }
 }
 
-/** State that a file of hnswlib does not hold. */
+/** State of a graph that a file of hnswlib does not contain. */
 export interface GraphState {
   readonly beside: readonly number[]
   readonly waiting: readonly number[]

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { type GraphState, HnswGraph, type Hnswlib } from './hnsw-graph.ts'
 
-/** Raised when the layout of anything in the files changes. */
+/** Version of the files' layout; incremented with every change of it. */
 const FORMAT = 2
 
 /** State of a graph that is stored beside its file. */
@@ -27,8 +27,8 @@ interface Description extends StoredGraph {
 type Stored = Description & { readonly checksum: string }
 
 /**
- * The graph of an attribute in the folder of the store, so that a start need not build it again: a file of hnswlib, and a
- * description that names it, written after it. One that is missing, damaged or of another kind costs work, never a wrong answer.
+ * The graph of an attribute in the folder of the store, which saves building it at each start: a file of hnswlib, and a description that
+ * names it, written after it. A missing, damaged or mismatched file costs work, but never causes a wrong answer.
  */
 export class IndexFile {
   private readonly name: string
@@ -40,7 +40,7 @@ export class IndexFile {
     this.name = `vectors-${attribute.dataClass.tableNumber}-${attribute.position}`
   }
 
-  /** @returns undefined when there is none @throws {Error} saying why it cannot be used */
+  /** @returns undefined without a file @throws {Error} saying why the file cannot be used */
   async load(library: Hnswlib): Promise<{ graph: HnswGraph; storedGraph: StoredGraph } | undefined> {
     if (!existsSync(this.path('json'))) return undefined
     const { checksum, ...description } = JSON.parse(readFileSync(this.path('json'), 'utf8')) as Stored
@@ -52,7 +52,7 @@ export class IndexFile {
     return { graph: HnswGraph.load(library, this.attribute.vector!, path, description.graph), storedGraph: description }
   }
 
-  /** Nothing may be put into the graph meanwhile. */
+  /** Writes the graph and its description. The graph must not change meanwhile. */
   async save(graph: HnswGraph, storedGraph: StoredGraph): Promise<void> {
     const id = randomUUID()
     const path = this.path('hnsw', id)
@@ -69,7 +69,7 @@ export class IndexFile {
     }
   }
 
-  /** Removes a useless description: a later start must not take it for the state of another store of the same stamp. */
+  /** Removes a useless description: a later start could mistake it for the state of another store with the same stamp. */
   remove(): void {
     rmSync(this.path('json'), { force: true })
   }

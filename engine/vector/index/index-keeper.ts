@@ -7,9 +7,9 @@ import { lengthOf } from '../math/similarity.ts'
 import { costOf, FREE, MEASURED_COUNT, type VectorIndex } from '../../data/vector-index.ts'
 
 export interface IndexOptions {
-  /** Minimum number of vectors for an index; fewer are scanned, which is as fast. */
+  /** Minimum number of vectors for an index; a scan of fewer vectors is as fast. */
   readonly minRows: number
-  /** Share of the nearest that a search has to find, on average, for the index to be used. */
+  /** Average share of the nearest rows that a search has to find for the index to be used. */
   readonly recall: number
   /** Folder of the store. */
   readonly folder: string
@@ -17,18 +17,18 @@ export interface IndexOptions {
   readonly always?: boolean
 }
 
-/** The nearest rows to a vector, exactly, without some of them. */
+/** Finds the exact nearest rows to a vector, except for excluded rows. */
 export type ExactNearest = (vector: Float32Array, count: number) => Uint32Array
 
-/** Number of held-out rows: how well the graph finds the neighbours of rows that are not in it shows how good it is. */
+/** Number of held-out rows. The quality of the graph is measured by how well it finds the neighbours of these rows. */
 const QUESTIONS = 32
 /** Numbers of candidates to try. */
 const CANDIDATES = [100, 120, 150, 200, 250, 300, 400, 500, 700, 1000]
 /** Time of a request to the thread that has the index, on top of a search, in microseconds. */
 const HANDOFF = 100
-/** Minimum speed of an index in comparison with a scan. */
+/** Minimum speedup of an index over a scan. */
 const WORTHWHILE = 1.5
-/** Maximum of pending rows, which every search scores one by one: with more of them a scan of all codes takes no longer. */
+/** Maximum number of pending rows, which every search scores one by one: with more of them a scan of all codes is as fast. */
 const MAX_WAITING = { rows: 500, share: 0.005 }
 /** Changes after which a file is written again. */
 const MIN_UNSAVED = { rows: 1_000, share: 0.1 }
@@ -169,7 +169,7 @@ export class IndexKeeper {
     this.unsaved = Number.POSITIVE_INFINITY
   }
 
-  /** Finds the smallest number of candidates with which searches find enough. */
+  /** Finds the smallest number of candidates with which searches reach the required recall. */
   private measure(graph: HnswGraph, questions: readonly Float32Array[], exactNearest: ExactNearest) {
     const questionIds = new Set(this.questions)
     let scan = Number.POSITIVE_INFINITY

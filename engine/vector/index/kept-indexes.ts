@@ -9,7 +9,7 @@ import { type IndexStatus, indexedVectors, type VectorIndex } from '../../data/v
 /** All indexes of a store, in the thread that has them. */
 export class KeptIndexes {
   private readonly keepers: ReadonlyMap<StorageAttribute, IndexKeeper>
-  /** Global stamp up to which they have received changes; undefined if they have received none. */
+  /** Global stamp up to which the indexes have received changes; undefined if they have received none. */
   stamp: number | undefined
 
   constructor(
@@ -41,7 +41,7 @@ export class KeptIndexes {
     return undefined
   }
 
-  /** Called with each snapshot before it is read: passes the changes up to it on to the indexes. */
+  /** Called with each snapshot before it is read: passes all changes up to the snapshot on to the indexes. */
   catchUp(store: RecordStore, snapshot: Snapshot): void {
     // Shared memory may have advanced while this thread's view of the store did not.
     if (store.globalStamp() < snapshot.globalStamp) store.refresh()

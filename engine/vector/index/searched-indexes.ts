@@ -14,7 +14,7 @@ export interface Found extends Nearest {
   readonly stamp: number
 }
 
-/** Maximum number of searches of a query, which then goes on without indexes. */
+/** Maximum number of searches of a query, which then continues without indexes. */
 const MAX_SEARCHES = 32
 
 /** The indexes of vectors for one query in a thread that does not have them. */
@@ -62,7 +62,7 @@ const isOf = (search: VectorSearch, { name, dataClass }: StorageAttribute): bool
 const isEqual = (a: Float32Array, b: Float32Array): boolean =>
   a.length === b.length && a.every((number, i) => number === b[i])
 
-/** Rows found in another state are candidates, but their scores may differ now. */
+/** Returns the first `count` rows. Rows found in another state remain candidates, but their scores may differ now. */
 function firstOf({ near, bounds, unknown, stamp }: Found, count: number, ofQuery: number): Nearest {
   return {
     near: near.slice(0, count),

@@ -5,8 +5,8 @@ const CLOSED = 1
 const POLL_MS = 5
 
 /**
- * Keeps the thread that has the indexes from being ended while it works on one of them: hnswlib-node ends the process when its
- * thread is gone while it reads a vector or when a file is written.
+ * Keeps the thread that has the indexes from being ended while it works on one of them: hnswlib-node crashes the process if its thread ends
+ * while it reads a vector or writes a file.
  */
 export class ThreadGate {
   /** @param words from {@link ThreadGate.allocate}, shared by both threads */

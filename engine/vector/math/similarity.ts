@@ -23,7 +23,7 @@ export const wantsAbove = ({ comparator }: ScoreTest): boolean =>
 export const isHigherNearer = (metric: VectorMetric): boolean => metric !== 'euclidean'
 
 /**
- * The score of a stored vector against the one of the similarity, in double precision:
+ * The score of a stored vector against the vector of the similarity, in double precision:
  *
  * | metric | score | more similar |
  * |---|---|---|
@@ -32,8 +32,7 @@ export const isHigherNearer = (metric: VectorMetric): boolean => metric !== 'euc
  * | euclidean | √Σ(a - b)², a distance | lower |
  *
  * @param floats memory with the stored vector, of the same dimension, at index `start`
- * @returns undefined for the cosine of a zero vector, which has no direction
- * Source: base specification, 4.3.2; protocol notes, 2.12.
+ * @returns undefined for the cosine of a zero vector, which has no direction Source: base specification, 4.3.2; protocol notes, 2.12.
  */
 export function scoreOf({ metric, vector }: Similarity, floats: ArrayLike<number>, start = 0): number | undefined {
   const { length } = vector
@@ -64,7 +63,7 @@ export function scoreOf({ metric, vector }: Similarity, floats: ArrayLike<number
   return Math.max(-1, Math.min(1, dot / Math.sqrt(squares * ofVector)))
 }
 
-/** ‖a‖ of a vector inside some floats, in double precision: squares of Float32 are far within its range. */
+/** Length ‖a‖ of a vector inside an array of floats, in double precision: squares of Float32 are far within its range. */
 export function lengthOf(floats: Float32Array, start = 0, dimension = floats.length): number {
   let sum = 0
   for (let i = start; i < start + dimension; i++) sum += floats[i]! * floats[i]!

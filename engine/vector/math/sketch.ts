@@ -1,6 +1,6 @@
 import { lengthOf } from './similarity.ts'
 
-/** Number of rows that a search by sketches keeps for each wanted row: mostly the nearest are among them. */
+/** Number of rows that a search by sketches keeps for each wanted row: the nearest rows are usually among them. */
 export const CANDIDATES_PER_NEAREST = 24
 
 /**
@@ -35,12 +35,12 @@ const LOW = 0.4528
 const HIGH = 1.51
 const LOST = 0.1175
 // Source: Max, Quantizing for Minimum Distortion (1960), table 1.
-/** Sketches of fewer numbers are too imprecise; sums over more could exceed 16 bits. */
+/** Minimum dimension: shorter sketches are too imprecise. Above the maximum, sums could exceed 16 bits. */
 const MIN_DIMENSION = 64
 const MAX_DIMENSION = 2048
-/** Maximum entry of a table: eight are added in a byte. */
+/** Maximum entry of a table: eight entries are added in a byte. */
 const MAX_ENTRY = 31
-/** Numbers that select an entry, and entries that they select from. */
+/** Number of vector numbers that select a table entry, and number of entries to select from. */
 const GROUP = 2
 const ENTRIES = 16
 const GROUPS_AT_ONCE = NUMBERS_AT_ONCE / GROUP
@@ -55,7 +55,7 @@ export const sketchesBytes = (dimension: number, rows: number): number =>
 
 const rotatedDimension = (dimension: number): number => Math.ceil(dimension / NUMBERS_AT_ONCE) * NUMBERS_AT_ONCE
 
-/** Address and length of the block of a row of a segment. @param bytes of a sketch */
+/** Address and length of the block that holds a row of a segment. @param bytes size of a sketch */
 export const blockOf = (sketches: number, entry: number, bytes: number): { address: number; length: number } => ({
   address: sketches + SKETCHES_HEADER_BYTES + Math.floor(entry / BLOCK_ROWS) * BLOCK_ROWS * bytes,
   length: BLOCK_ROWS * bytes,
@@ -88,9 +88,9 @@ const LEVELS = [-LOW, LOW, -HIGH, HIGH]
 
 /** Operand of a comparison with sketches. */
 export interface SketchQuestion {
-  /** The 16 possible sums of each two numbers, as numbers up to {@link MAX_ENTRY}. */
+  /** The 16 possible sums of each pair of numbers, scaled to integers up to {@link MAX_ENTRY}. */
   readonly table: Uint8Array
-  /** Sums of entries of vectors with this cosine, less a number of standard deviations. */
+  /** Minimum sums of table entries for vectors with this cosine, less a number of standard deviations. */
   sumsOf(cosine: number, deviations: number): LeastSums
 }
 
@@ -101,10 +101,10 @@ export interface LeastSums {
   readonly firstBytes: number
 }
 
-/** A sum over some of the numbers. */
+/** A sum over the first groups of numbers. */
 interface Part {
   readonly groups: number
-  /** Its maximum. */
+  /** Maximum of the sum. */
   readonly most: number
   /** Sum of the squares of the numbers of the question. */
   readonly squares: number

@@ -19,7 +19,7 @@ const MAX_CODE = 127
 const MAX_QUESTION_CODE = 32_767
 /** Maximum usual length: products of lengths above it or below its inverse could leave the range of f32. */
 const MAX_LENGTH = 1e18
-/** Upper bound of the rounding of errors, of lengths and of bounds that become f32. */
+/** Upper bound of the rounding when errors, lengths and bounds are converted to f32. */
 const ROUNDING = 1e-6
 
 const codeCount = (dimension: number): number => Math.ceil(dimension / NUMBERS_AT_ONCE) * NUMBERS_AT_ONCE
@@ -30,7 +30,7 @@ export const codesBytes = (dimension: number): number => CODES_HEADER_BYTES + co
 export const isUsual = (length: number): boolean => length < MAX_LENGTH && length > 1 / MAX_LENGTH
 
 /**
- * Writes the codes of a vector. Without a usual length it has no bounded error.
+ * Writes the codes of a vector. A vector without a usual length has no bounded error.
  * @param start of the vector in `floats`
  * @param singles memory with room for the codes at byte `address` @param bytes the same memory
  */
@@ -65,9 +65,9 @@ export function writeCodes(
 
 /** Operand of a comparison with codes. */
 export interface CodedQuestion {
-  /** {@link codeCount} whole numbers. */
+  /** As many integers as {@link codeCount} returns. */
   readonly numbers: Int16Array
-  /** The direction of the vector is `step` × numbers, up to `error`. */
+  /** Scale of the numbers: the vector's direction is `step` × numbers, up to `error`. */
   readonly step: number
   readonly error: number
   /** ‖vector‖ */

@@ -9,7 +9,7 @@ interface BodyOutline {
   readonly kind: 'elements' | 'object' | 'other'
   /** First byte, end and number of elements of each part; a part is a few elements with their commas. */
   readonly parts: readonly number[]
-  /** The array with its brackets. */
+  /** First byte of the array, including its brackets. */
   readonly start: number
   readonly end: number
 }
@@ -83,7 +83,7 @@ class Outliner {
     /** The last string: before a colon it is a name. */
     let textStart = 0
     let textEnd = 0
-    /** Inside the value of `__ENTITIES`. */
+    /** True inside the value of `__ENTITIES`. */
     let isNamed = false
     let stride = root + STRIDE
     let i = root
@@ -135,7 +135,7 @@ class Outliner {
     return { kind, parts: kind === 'object' ? [0, length, 1] : [], start: 0, end: length }
   }
 
-  /** Begins the array of elements; if the name is repeated, the last one counts. */
+  /** Begins the array of elements; if the name is repeated, the last array is used. */
   private open(at: number, level: number): void {
     this.parts.length = 0
     this.elements = 0

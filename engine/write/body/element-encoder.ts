@@ -27,14 +27,14 @@ interface EncoderOptions extends AutomaticSource {
 }
 
 /**
- * Encodes new entities outside the writer, as `saveEntity` does. It leaves to it every element that has a problem, changes an
- * existing entity, or has anything but values of stored attributes that the caller may set.
+ * Encodes new entities outside the writer, in the same way as `saveEntity`. An element that has a problem, changes an existing entity, or
+ * has anything but values of stored attributes that the caller may set, is left to the writer.
  */
 export class ElementEncoder {
   private readonly layout: RowLayout
   private readonly rules: SaveRules
   private readonly settable: ReadonlyMap<string, StorageAttribute>
-  /** True if an element without a key gets a number. */
+  /** True if an element without a key gets an automatic number as its key. */
   private readonly numbersKeys: boolean
   private readonly isUsable: boolean
   private nextKey: number
@@ -72,7 +72,7 @@ export class ElementEncoder {
     this.append(this.isOpen && isJsonObject(element) ? this.read(element) : undefined)
   }
 
-  /** Takes the next row of a table. @param attributes of its columns @param fields a JSON value for each of them */
+  /** Takes the next row of a table. @param attributes attributes of the columns @param fields a JSON value for each column */
   addFields(attributes: readonly Attribute[], fields: readonly unknown[]): void {
     const values = this.isOpen ? new AttributeValues<RowAttribute>() : undefined
     const isRead = values && attributes.every((attribute, i) => this.set(values, attribute.name, fields[i]))
@@ -148,7 +148,7 @@ export class ElementEncoder {
     })
   }
 
-  /** @returns number of digits of the automatic key; 0 if the element has a key of its own */
+  /** @returns number of digits of the automatic key; 0 if the element came with a key */
   private encode(values: AttributeValues<RowAttribute>): number {
     const { dataClass, layout } = this
     const isNumbered = values.get(dataClass.key) === undefined

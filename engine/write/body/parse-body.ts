@@ -98,13 +98,13 @@ class SplitBody implements SaveBody {
   }
 }
 
-/** Parser of a body, or of a part of it; exact only where needed, because an exact one is slower. */
+/** Parser of a body, or of a part of it; exact only where needed, because exact parsing is slower. */
 export function parserOf(dataClass: DataClass): (text: string) => unknown {
   const digits = keptDigits(dataClass)
   return text => parseExactJson(text, digits)
 }
 
-/** Numbers that `JSON.parse` would round and that an element of the dataclass may hold. */
+/** Kinds of numbers that `JSON.parse` would round and that an element of the dataclass may contain. */
 export function keptDigits({ attributes }: DataClass): KeptDigits {
   const exact = new Set(attributes.map(exactnessOf))
   return exact.has('numbers') ? 'numbers' : exact.has('integers') ? 'integers' : 'doubles'

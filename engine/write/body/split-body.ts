@@ -36,9 +36,9 @@ export function splitBody(body: Uint8Array, limits: BodyLimits, between: () => v
 }
 
 /**
- * Parses some consecutive parts of a body. All parts are parsed before the first element is saved, so that an error at the end is
- * not found too late.
- * @param ranges those of the parts @param first index of their first element
+ * Parses some consecutive parts of a body. All parts are parsed before the first element is saved, so that an error at the end is not found
+ * too late.
+ * @param ranges ranges of the parts @param first index of their first element
  * @throws {EngineErrors.BAD_JSON} an element is not JSON
  */
 export function parseParts(

@@ -22,13 +22,13 @@ type Done = (outcome: WriteResult | ProtocolError) => void
 
 interface Waiting {
   readonly done: Done
-  /** Surroundings of the code that waits. */
+  /** Async context of the waiting code. */
   readonly scope: AsyncResource
 }
 
 /**
- * Writing from a function thread that goes on with other calls meanwhile, so that the requests of many calls share a commit. Messages are
- * declared in `engine/write/contract/link-messages.ts`.
+ * Asynchronous writing from a function thread, which runs other calls meanwhile, so that the requests of many calls share a commit.
+ * Messages are declared in `engine/write/contract/link-messages.ts`.
  */
 export class LaterLink {
   private end: LinkEnd | undefined
@@ -45,7 +45,7 @@ export class LaterLink {
     private readonly together: (work: () => void) => void = work => work(),
   ) {}
 
-  /** Requests are sent with {@link send}. */
+  /** Queues a request, which {@link send} sends. */
   write<Request extends LinkedRequest>(
     request: Request,
     done: (outcome: WriteResultOf<Request> | ProtocolError) => void,
@@ -56,7 +56,7 @@ export class LaterLink {
     this.unsent.push({ id, request: request.kind === 'save' ? sentSave(request) : request })
   }
 
-  /** Sends what was written since, as one message: each costs both threads as much as a small write. */
+  /** Sends all queued requests as one message: each message costs both threads as much as a small write. */
   send(): void {
     if (this.unsent.length === 0) return
     const requests = this.unsent
@@ -85,7 +85,7 @@ export class LaterLink {
     return own
   }
 
-  /** The writer is gone, or refuses the link. Answers that it has sent before are taken first. */
+  /** Handles a writer that is gone or refuses the link. Answers that it has already sent are processed first. */
   private lose(end: LinkEnd): void {
     setImmediate(() => {
       if (this.end !== end) return

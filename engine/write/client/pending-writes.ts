@@ -11,7 +11,7 @@ interface Pending {
   request: WriteRequest
   bytes: number
   isSent: boolean
-  /** As of `performance.now`. */
+  /** Time of arrival by `performance.now`. */
   arrivedAt: number
   resolve(result: WriteResult): void
   reject(error: Error): void
@@ -19,13 +19,13 @@ interface Pending {
 
 interface PendingLimits {
   readonly maxWaiting: number
-  /** Maximum bytes of their bodies. */
+  /** Maximum bytes of the bodies of waiting requests. */
   readonly maxWaitingBytes: number
 }
 
 /** Requests that the writer thread has not answered. Without a thread, requests stay here until it has been restarted. */
 export class PendingWrites {
-  /** Bytes of their bodies. */
+  /** Bytes of the bodies of these requests. */
   bytes = 0
   private readonly pending = new Numbered<Pending>()
   private unsent: number[] = []
@@ -63,7 +63,7 @@ export class PendingWrites {
     })
   }
 
-  /** The requests that have not been sent; they count as sent from now on. */
+  /** Returns the requests that have not been sent, and marks them as sent. */
   take(): { id: number; request: WriteRequest }[] {
     const ids = this.unsent
     this.unsent = []

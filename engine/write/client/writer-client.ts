@@ -31,7 +31,7 @@ export interface WriterClientOptions extends Omit<WritingOptions, 'model' | 'tok
   model: unknown
   /** Maximum number of requests that wait for the writer; further ones are refused (503). */
   maxWaiting?: number
-  /** Maximum bytes of their bodies. */
+  /** Maximum bytes of the bodies of waiting requests. */
   maxWaitingBytes?: number
   write?: Partial<SaveLimits> | undefined
   /** Time without progress of the writer after which writes are refused until it makes progress again. */
@@ -107,7 +107,7 @@ export class WriterClient {
     return client
   }
 
-  /** Resolves when the shared memory has been filled; at once if there is none. */
+  /** Resolves when the shared memory has been filled; immediately if there is none. */
   get memoryFilled(): Promise<void> {
     return this.options.memory ? this.filled : Promise.resolve()
   }
@@ -133,7 +133,7 @@ export class WriterClient {
     if (this.isReady) this.post({ kind: 'followed', sequence })
   }
 
-  /** Number of requests that are pending or in progress, their bytes, and number of locks of clients. */
+  /** Number of requests that are pending or in progress, bytes of their bodies, and number of locks held for clients. */
   get load(): { waiting: number; waitingBytes: number; locks: number } {
     return { waiting: this.pending.size, waitingBytes: this.pending.bytes, locks: this.heartbeat.locks }
   }
@@ -169,7 +169,7 @@ export class WriterClient {
     return refusal === undefined ? this.pending.add(request) : Promise.reject(cutReason(refusal))
   }
 
-  /** Reason for which nothing is written now; undefined while the thread takes writes. */
+  /** Reason why writes are refused now; undefined while the thread accepts writes. */
   private get refusal(): CutState | undefined {
     const { phase } = this.watch
     if (phase) return phase === 'committing' ? REFUSED_DISK : REFUSED_STALLED
@@ -204,7 +204,7 @@ export class WriterClient {
     this.worker?.postMessage(message, transfer)
   }
 
-  /** Resolves when the thread is ready. */
+  /** Starts the thread. Resolves when it is ready. */
   private spawn(): Promise<void> {
     const { path, mapSizeBytes, model, wire, allowLoss, memory, imageMinutes = 0, imageChanges = 0 } = this.options
     const { lock, log, unfinished } = this.options
@@ -267,7 +267,7 @@ export class WriterClient {
     this.restart(0)
   }
 
-  /** Messages are declared in `engine/write/contract/messages.ts`. */
+  /** Receives a message, as declared in `engine/write/contract/messages.ts`. */
   private receive(message: FromWriter): void {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
     else if (message.kind === 'note') this.options.onNote?.(message.text, message.level)

@@ -12,9 +12,8 @@ import type { WriteResultOf } from '../contract/requests.ts'
 import { WaitingLink } from './waiting-link.ts'
 
 /**
- * Synchronous writing from a function thread, because plugin code is synchronous. Requests take the same way through the writer
- * thread as those of clients, and are answered when they are durable. Messages are declared in
- * `engine/write/contract/link-messages.ts`.
+ * Synchronous writing from a function thread, because plugin code is synchronous. The writer thread handles these requests like those of
+ * clients, and answers them when they are durable. Messages are declared in `engine/write/contract/link-messages.ts`.
  */
 export class WriterLink {
   private readonly link: WaitingLink<ToLinkedWriter, FromLinkedWriter>
@@ -33,14 +32,14 @@ export class WriterLink {
   }
 
   /**
-   * Begins a transaction, or a nested one that can be rolled back separately. Other requests wait until it ends; the writer ends
-   * it when its time is over.
+   * Begins a transaction, or a nested one that can be rolled back separately. Other requests wait until it ends; the writer ends it when it
+   * times out.
    */
   begin(timeoutMs: number): void {
     this.ask({ kind: 'begin', timeoutMs })
   }
 
-  /** Ends a transaction. @throws {ProtocolError} if it could not be kept: nothing of it was written */
+  /** Ends a transaction. @throws {ProtocolError} if it could not be committed; nothing was written then */
   finish(keep: boolean): void {
     this.ask({ kind: 'end', keep })
   }

@@ -6,11 +6,11 @@ import type { Value } from '../../catalog/value.ts'
  * the writer.
  */
 export interface EncodedRows {
-  /** For each element the end of its row in `rows`: that of the element before if it has none. */
+  /** End of each element's row in `rows`; an element without a row has the end of the element before it. */
   readonly ends: Uint32Array
   /** Rows, one after the other, as `completeRow` expects them. */
   readonly rows: Buffer
-  /** For each element the number of digits of its automatic key; 0 for one with a key of its own. */
+  /** Number of digits of each element's automatic key; 0 for an element that came with a key. */
   readonly keyDigits: Uint8Array
   /** Values of each index, in the order of `indexesOf`, then by element. */
   readonly indexed: readonly (readonly Value[])[]
@@ -40,7 +40,7 @@ export function packRows({ ends, rows, ...values }: EncodedRows): Uint8Array {
 /** Number of elements of packed rows. */
 const elementCount = ({ buffer, byteOffset }: Uint8Array): number => new Uint32Array(buffer, byteOffset, 1)[0]!
 
-/** Rows that {@link packRows} has packed, in memory of their own. */
+/** Unpacks rows of {@link packRows} into separate memory. */
 export function unpackRows(bytes: Uint8Array): EncodedRows {
   const { buffer, byteOffset } = bytes
   const [count, rowBytes] = new Uint32Array(buffer, byteOffset, 2) as unknown as [number, number]

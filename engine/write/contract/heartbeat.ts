@@ -48,7 +48,7 @@ export class Heartbeat {
     return Atomics.load(this.words, COMMITS)
   }
 
-  /** Resolves when {@link commits} is another number, or {@link wake} is called. Does not keep the process alive. */
+  /** Resolves when {@link commits} has changed, or {@link wake} is called. Does not keep the process alive. */
   async commitAfter(commits: number): Promise<void> {
     await Atomics.waitAsync(this.words, COMMITS, commits).value
   }

@@ -41,7 +41,7 @@ export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | Calculat
 /** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/steps/linked-thread.ts`. */
 export type ToLinkedWriter =
   | { readonly kind: 'write'; readonly request: LinkedRequest }
-  /** The thread goes on meanwhile. */
+  /** Requests whose answers the thread does not wait for. */
   | { readonly kind: 'later'; readonly requests: readonly LaterRequest[] }
   /** All following requests up to `end` are one transaction, nested in the open one if there is one. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
@@ -62,7 +62,7 @@ export interface LaterAnswers {
 export interface FromLinkedWriter {
   /** Undefined when a transaction has begun or ended successfully. */
   readonly outcome?: WriteResult | ErrorData
-  /** Inside a transaction: changes that others do not see yet. */
+  /** Changes inside an open transaction, which other threads do not see yet. */
   readonly changes?: readonly Change[]
 }
 

@@ -40,7 +40,7 @@ export type FromWriter =
   | { kind: 'ready'; created: boolean; isLogged: boolean }
   /** The store could not be opened. */
   | { kind: 'refused'; error: { name: string; message: string; problems?: readonly string[] } }
-  /** Everything that fits is in shared memory. */
+  /** Everything that fits has been loaded into shared memory. */
   | { kind: 'memoryFilled' }
   | ({ kind: 'progress' } & Parameters<Progress>[0])
   | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[] }

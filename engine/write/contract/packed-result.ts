@@ -1,15 +1,15 @@
 import type { SavedEntity, SaveFailure, SaveResult } from './requests.ts'
 
 /**
- * The result of a large save as bytes in shared memory. On its way to the thread that writes the answer, it is not copied, and no
- * object is made for each entity.
+ * The result of a large save as bytes in shared memory. It reaches the thread that writes the answer without a copy, and without an object
+ * for each entity.
  */
 export interface PackedSave extends Pick<SaveResult, 'kind' | 'many' | 'globalStamp'> {
   /** HTTP status of the answer: the status of the first failure. */
   readonly status: number
   /** Rows of all entities, one after the other. */
   readonly rows: Uint8Array
-  /** {@link WORDS} for each entity: end of its row, row id, number of its failure; {@link NONE} if it has none. */
+  /** {@link WORDS} for each entity: end of its row, row id, number of its failure, which is {@link NONE} if it was saved. */
   readonly index: Uint32Array
   /** JSON of the distinct failures. */
   readonly failures: Uint8Array

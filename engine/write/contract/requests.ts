@@ -30,7 +30,7 @@ export interface SaveRequest {
   dataClass: string
   /** Rights that apply; undefined: no restrictions. */
   access?: Access | undefined
-  /** The body as received, not parsed: parsing is the writer thread's work. An object, an array, or `{"__ENTITIES":[…]}`. */
+  /** The body as received; the writer thread parses it. An object, an array, or `{"__ENTITIES":[…]}`. */
   body: Uint8Array
   /** Positions of the elements of a large body that has been checked. */
   parts?: BodyParts
@@ -41,7 +41,7 @@ export interface SaveRequest {
    * nothing.
    */
   mode: 'update' | 'validate' | 'refresh'
-  /** All or nothing: `$atomic`. */
+  /** True if all entities are saved or none: `$atomic`. */
   atomic: boolean
   /**
    * The request comes from the operator (loading), not from a client: private and read-only attributes can be set, and images and
@@ -52,11 +52,14 @@ export interface SaveRequest {
   owner?: string | undefined
   /** Name of the user, for automatic values; empty or absent for a guest and for the server itself. */
   user?: string | undefined
-  /** Time of automatic values, in milliseconds since 1970; by default that of the first transaction. */
+  /** Time of automatic values, in milliseconds since 1970; by default the time of the first transaction. */
   moment?: number | undefined
   /** Results of the hooks of the dataclass, one for each element of the body. */
   hooked?: readonly PreparedElement[]
-  /** Everything that the hooks have read besides the entities. When it has changed, the rest is not saved: {@link SavedEntity.isOutdated}. */
+  /**
+   * Everything that the hooks have read besides the entities. If any of it has changed, the remaining entities are not saved: {@link
+   * SavedEntity.isOutdated}.
+   */
   reads?: Reads | undefined
   /** Entities are changed whatever their version: the body has no stamps. */
   anyStamp?: boolean
@@ -70,20 +73,20 @@ export interface SaveRequest {
 }
 
 /**
- * Inserts entities that were encoded for the operator (`SaveRequest.trusted`), in one transaction. Those that cannot be inserted as
- * they are encoded are left.
+ * Inserts entities that were encoded for the operator (`SaveRequest.trusted`), in one transaction. Entities that cannot be inserted as
+ * encoded are left out.
  */
 export interface InsertRequest {
   kind: 'insert'
   dataClass: string
-  /** As `packRows` packs them. */
+  /** Entities as packed by `packRows`. */
   encoded: Uint8Array
   mark?: LoadMark | undefined
 }
 
 /**
- * Stores what a request of a load has saved, in the same transactions: so a load that is interrupted saves no row twice. The record `key`
- * becomes a {@link LoadProgress}.
+ * Records the progress of a load request in the same transactions as its entities, so that an interrupted load saves no row twice. The
+ * record `key` becomes a {@link LoadProgress}.
  */
 export interface LoadMark {
   key: string
@@ -95,7 +98,7 @@ export interface LoadProgress {
   id: string
   /** Number of elements of the request that are done. */
   next: number
-  /** Indexes of those that were not saved. */
+  /** Indexes of the elements that were not saved. */
   left: readonly number[]
 }
 
@@ -118,10 +121,10 @@ export const UNSEEN = -1
 
 /** Outcome of the code that runs before a save, for one element of the body. */
 export interface PreparedElement {
-  /** `__STAMP` of the entity that the code saw; 0 for a new one; {@link UNSEEN}. A save of any other version is stale. */
+  /** `__STAMP` of the entity that the code saw; 0 for a new entity; {@link UNSEEN}. A save of any other version is stale. */
   expectedStamp: number
   /**
-   * Values as JSON by attribute name, which replace those of the element. Code may set attributes that a client may not, including
+   * Values as JSON by attribute name, which replace the values of the element. Code may set attributes that a client may not, including
    * stored calculated ones.
    */
   values: Record<string, unknown>
@@ -176,31 +179,31 @@ export interface CalculatedRequest {
   kind: 'calculated'
   dataClass: string
   rows: readonly CalculatedRow[]
-  /** With the last rows: fingerprints of the code by attribute name, to be stored in `meta`. */
+  /** Fingerprints of the code by attribute name, to be stored in `meta`; sent with the last rows. */
   fingerprints?: Record<string, string>
 }
 
 export interface CalculatedRow {
   rowId: number
-  /** `__STAMP` of the entity from which the values were computed. If it has changed since, its save has computed them. */
+  /** `__STAMP` of the entity from which the values were computed. If it has changed since, the save that changed it has computed them. */
   seenStamp: number
-  /** JSON by attribute name. */
+  /** Values as JSON by attribute name. */
   values: Record<string, unknown>
 }
 
-/** Puts and ends entity sets, and records their use. No entity changes, nor does the global stamp. */
+/** Creates, changes and ends entity sets, and records their use. Neither entities nor the global stamp change. */
 interface EntitySetsRequest {
   kind: 'entitySets'
   changes: EntitySetChange[]
 }
 
-/** Puts and removes records of the server itself. No entity changes, nor does the global stamp. */
+/** Creates, changes and removes records of the server itself. Neither entities nor the global stamp change. */
 interface RecordsRequest {
   kind: 'records'
   changes: RecordChange[]
 }
 
-/** Puts jobs into the queue. No entity changes, nor does the global stamp. */
+/** Enqueues jobs. Neither entities nor the global stamp change. */
 export interface EnqueueRequest {
   kind: 'enqueue'
   jobs: readonly NewJob[]
@@ -211,7 +214,7 @@ export interface LockRequest {
   kind: 'lock'
   dataClass: string
   rowId: number
-  /** False: unlock. */
+  /** True to lock, false to unlock. */
   lock: boolean
   holder: LockHolder
 }
@@ -229,7 +232,7 @@ export interface ListLocksRequest {
   limit: number
 }
 
-/** Keeps and ends uploads. No entity changes, nor does the global stamp. */
+/** Stores and ends uploads. Neither entities nor the global stamp change. */
 interface UploadsRequest {
   kind: 'uploads'
   changes: UploadChange[]
@@ -251,7 +254,7 @@ export interface SavedEntity {
   rowId?: number
   /** Absent on success. `row` is then the entity as it exists on the server (base specification, 7.1). */
   failure?: SaveFailure
-  /** Something that its code has read has changed since, so it was not saved: the code has to run again. */
+  /** True if something that the entity's code has read has changed since, so the entity was not saved and the code must run again. */
   isOutdated?: true
 }
 
@@ -262,18 +265,18 @@ export interface SaveFailure {
 
 export interface InsertResult {
   kind: 'insert'
-  /** Indexes of the entities that are left to a save, which finds out why. */
+  /** Indexes of the entities that could not be inserted; a save of these entities finds the reasons. */
   remainingIndexes: Uint32Array
 }
 
 export interface DeleteResult {
   kind: 'delete'
   deleted: number
-  /** Number of entities of a database that were to be deleted. */
+  /** Number of entities of a database that were selected for deletion. */
   selected?: number
   /** Error of the first entity that could not be deleted. */
   error?: ErrorData
-  /** Entities have changed since code examined them: the rest has to be examined again. */
+  /** True if entities have changed since code examined them, so that the remaining entities must be examined again. */
   changed?: boolean
 }
 
@@ -281,9 +284,9 @@ export interface LockResult {
   kind: 'lock'
   /** True if the entity is now in the requested state. */
   result: boolean
-  /** The entity was to be unlocked, but the session had not locked it. */
+  /** True if the session asked to unlock an entity that it had not locked. */
   wasNotLocked?: true
-  /** Lock of another owner that stops the request. */
+  /** Lock of another owner that prevents the request. */
   blocker?: LockInfo
 }
 
@@ -295,7 +298,7 @@ export interface HeldLock {
   /** Handle of the session. */
   owner: string
   info: LockInfo
-  /** Milliseconds since 1970; absent: until the session ends. */
+  /** Expiry in milliseconds since 1970; absent if the lock lasts until the session ends. */
   expires?: number
 }
 
@@ -308,13 +311,13 @@ export interface ListLocksResult {
 
 interface EnqueueResult {
   kind: 'enqueue'
-  /** Id of each job, or of the one that has its key already. */
+  /** Id of each job, or of the existing job with the same key. */
   ids: readonly string[]
 }
 
 type DoneKind = 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
 
-/** The request is done. `transaction`: one that plugin code drives; its steps were answered one by one. */
+/** The request is done. `transaction`: a transaction that plugin code drives, whose steps were answered one by one. */
 type Done = { [Kind in DoneKind]: { kind: Kind } }[DoneKind]
 
 export type WriteResult = SaveResult | InsertResult | DeleteResult | LockResult | ListLocksResult | EnqueueResult | Done

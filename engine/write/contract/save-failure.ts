@@ -18,7 +18,7 @@ export const lockStatus = (info: LockInfo): SaveStatus => ({
   lockInfo: info,
 })
 
-/** Consequence of the problems of an entity. @param sentKey null for a new one */
+/** Error that states the consequence of an entity's problems. @param sentKey null for a new entity */
 export const notSaved = ({ name }: Named, sentKey: unknown): ProtocolError =>
   sentKey === null ? WriteErrors.NEW_ENTITY_NOT_SAVED(name) : WriteErrors.ENTITY_NOT_SAVED(describe(sentKey), name)
 
@@ -28,7 +28,7 @@ export function saveFailure([first, ...rest]: readonly ProtocolError[], conseque
   return { status: error.saveStatus ?? OTHER_STATUS, error: error.toData() }
 }
 
-/** Failure for an entity whose events have read what others changed during each attempt to save it. */
+/** Failure for an entity whose events have read data that others changed during each attempt to save it. */
 export const changedFailure = (dataClass: Named, attempts: number, sentKey: unknown): SaveFailure =>
   saveFailure([WriteErrors.CHANGED_MEANWHILE(dataClass.name, attempts)], notSaved(dataClass, sentKey))
 

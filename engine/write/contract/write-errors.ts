@@ -29,7 +29,7 @@ export const WriteErrors = defineErrors('WRITE', {
       `an entity of the body has more than ${maximum} names, those within its objects included (write.maxNames)`,
   }),
   ...errorsWith({ errCode: 1200, http: 422 })({
-    /** Stands for the problems of an entity that are not described. */
+    /** Replaces the problems of an entity that are not described. */
     MORE_PROBLEMS: (more: number) => `and ${more} more problems of this entity`,
   }),
   ...errorsWith({ errCode: 1543, http: 404, save: GONE })({
@@ -37,17 +37,17 @@ export const WriteErrors = defineErrors('WRITE', {
       `cannot load entity ${key} of ${dataClass}: none has this key; leave __KEY and __STAMP out to create one`,
   }),
   ...errorsWith({ errCode: 1263, http: 409, save: STALE })({
-    /** Another save was committed between the read and this save. Followed by RECORD_NOT_SAVED and ENTITY_NOT_SAVED. */
+    /** Another save was committed between the read and this save. RECORD_NOT_SAVED and ENTITY_NOT_SAVED follow. */
     STALE_STAMP: (key: string, dataClass: string, sent: string, current: number) =>
       `entity ${key} of ${dataClass} has __STAMP ${current}, the request sent ${sent}; read it again and repeat the change`,
   }),
   ...errorsWith({ errCode: 1263, http: 412, save: STALE })({
-    /** The entity does not have the version that `If-Match` names. Followed by the same errors as STALE_STAMP. */
+    /** The entity does not have the version that `If-Match` names. The same errors as after STALE_STAMP follow. */
     OTHER_VERSION: (key: string, dataClass: string, current: number) =>
       `entity ${key} of ${dataClass} has __STAMP ${current}, which is not the version of If-Match; read it again and repeat the change`,
   }),
   ...errorsWith({ errCode: 1263, http: 412 })({
-    /** `If-Match` for an entity that does not exist yet. */
+    /** `If-Match` was sent for an entity that does not exist yet. */
     NO_VERSION: (dataClass: string) =>
       `If-Match names a version, and no entity of ${dataClass} is named that exists; leave it out to create one`,
   }),
@@ -90,7 +90,7 @@ export const WriteErrors = defineErrors('WRITE', {
       `code that belongs to ${dataClass} failed with ${what}; the log of the server tells more`,
   }),
   ...errorsWith({ errCode: 1121, http: 409 })({
-    /** For what changes during each attempt of a deletion, or of a save in a database. */
+    /** Something changed during each attempt of a deletion, or of a save in a database. */
     CHANGED_MEANWHILE: (dataClass: string, attempts: number) =>
       `others changed what events of ${dataClass} had read, or what was to be deleted, ${attempts} times meanwhile; try again`,
   }),
@@ -114,7 +114,7 @@ export const WriteErrors = defineErrors('WRITE', {
       `${attribute} has ${length} characters; at most ${maximum} are expected`,
   }),
   ...errorsWith({ errCode: 1570, http: 422 })({
-    /** For an attribute that may not be read. */
+    /** An attribute that the caller may not read violates the model. */
     HIDDEN: (dataClass: string) => `a hidden value of ${dataClass} violates the model`,
   }),
   ...errorsWith({ errCode: 1571, http: 422, namesAttribute: 0 })({
@@ -126,7 +126,7 @@ export const WriteErrors = defineErrors('WRITE', {
     DUPLICATE_TOGETHER: (_: string, values: string) => `another entity has ${values}, which are unique together`,
   }),
   ...errorsWith({ errCode: 1545, http: 409 })({
-    /** Follows DUPLICATE for the primary key. */
+    /** Follows DUPLICATE if the duplicate value is the primary key. */
     KEY_EXISTS: (key: string, dataClass: string) =>
       `an entity of ${dataClass} with the key ${key} exists; send its __KEY and __STAMP to change it`,
   }),

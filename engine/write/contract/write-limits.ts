@@ -22,7 +22,7 @@ export interface WriteLimits {
    * Maximum number of entities in a request that is one transaction: `$atomic`, `$method=validate`, `$refresh`, cascades.
    */
   readonly maxTransactionEntities: number
-  /** Maximum number of names in the body of such a save, including its objects. */
+  /** Maximum number of names in the body of a save that is one transaction, including its objects. */
   readonly maxTransactionNames: number
 }
 

@@ -15,7 +15,7 @@ export const WriterErrors = defineErrors('WRITER', {
       'the writer makes no progress; nothing of this request was written. If this lasts, end the process with SIGKILL and start it again',
     STORE_LOST: () => 'another process writes to this store; nothing was written, reading still works',
     DISK: (problem: string) => `${problem}; nothing of this was written, reading still works`,
-    /** For a transaction that plugin code drives. */
+    /** A transaction that plugin code drives has timed out. */
     TRANSACTION_OVER: (timeoutMs: number) =>
       `the transaction took longer than ${timeoutMs} ms and was rolled back; nothing of it was written`,
   }),

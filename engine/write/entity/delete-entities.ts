@@ -21,7 +21,7 @@ export interface Deletion {
   deleted: number
   /** Row ids that could not be deleted. */
   blocked: number[]
-  /** Rows of the dataclass that deleted rows referred to: these references no longer block their deletion. */
+  /** Rows of the dataclass that deleted rows referred to: references from those rows no longer block their deletion. */
   unblocked: number[]
   /** Error of the first blocked row. */
   error?: ErrorData
@@ -55,10 +55,10 @@ interface DeleteContext {
   readonly enqueued: () => void
 }
 
-/** Finds the rows whose relation leads to a row. */
+/** Finds the rows that refer to a row by a relation. */
 type Referencing = (relation: RelatedEntityAttribute, rowId: number) => readonly number[]
 
-/** A row that stays, and the relation that it loses. */
+/** A row that is not deleted, and the relation that it loses. */
 export interface Unlinked {
   readonly row: TableRow
   readonly relation: RelatedEntityAttribute
@@ -113,7 +113,7 @@ export function deleteRows(
   }
 }
 
-/** Rows of `target` whose deletion these rows block by referring to them. */
+/** Rows of `target` that cannot be deleted because these rows refer to them. */
 function restrictedBy(rows: Iterable<TableRow>, target: DataClass, transaction: StoreTransaction): number[] {
   if (!target.referencedBy.some(relation => onDelete(relation) === 'restrict')) return []
   const restrictedIds: number[] = []
@@ -133,12 +133,12 @@ interface Selected {
   /** Rows of the selection; {@link candidates} includes their cascades. */
   readonly rows: readonly TableRow[]
   readonly candidates: Map<number, TableRow>
-  /** Rows that stay for reasons other than references, with their errors. */
+  /** Rows that are not deleted for reasons other than references, with their errors. */
   readonly stopErrors: ReadonlyMap<number, ProtocolError>
   readonly examinedCount: number
 }
 
-/** Takes rows of the selection with their cascades, up to the budget, and at least one. */
+/** Selects rows in order, with their cascades: at least one row, then as many as the budget allows. */
 function select(
   { transaction, view, maxCascade }: DeleteContext,
   dataClass: DataClass,
@@ -247,7 +247,7 @@ function guardOf(transaction: StoreTransaction, dataClass: DataClass, view: View
 const onDelete = (relation: RelatedEntityAttribute): RelatedEntityAttribute['onDelete'] =>
   relation.onDelete === 'setNull' && relation.foreignKey.mandatory ? 'restrict' : relation.onDelete
 
-/** The rows and, transitively, the rows that cascade from them. */
+/** The given rows and, transitively, all rows that are deleted with them by cascade. */
 export function withCascades(rows: readonly TableRow[], referencing: Referencing): Map<number, TableRow> {
   const candidates = new Map<number, TableRow>()
   for (const row of rows) {
@@ -258,14 +258,14 @@ export function withCascades(rows: readonly TableRow[], referencing: Referencing
   return candidates
 }
 
-/** Reason of a locked row, in place of a relation. */
+/** Reason for keeping a locked row, in place of a relation's name. */
 const LOCKED = ''
 
 function blockError(key: string, { name }: DataClass, reason: string): ProtocolError {
   return reason === LOCKED ? WriteErrors.LOCKED(key, name) : WriteErrors.STILL_REFERENCED(key, name, reason)
 }
 
-/** Rows that have to stay, each with the relation that leads to it, `Person.employer`, or {@link LOCKED}. */
+/** Rows that cannot be deleted, each with the relation that refers to it, `Person.employer`, or {@link LOCKED}. */
 function findBlockers(
   { transaction, locks, owner, view }: DeleteContext,
   candidates: ReadonlyMap<number, TableRow>,
@@ -305,7 +305,7 @@ function findBlockers(
   return blockers
 }
 
-/** Relation for a message. It does not name the entity, which a restrict event may hide; the writer cannot know. */
+/** Name of a relation for a message. It does not name the entity, which a restrict event may hide; the writer cannot know. */
 const reason = (relation: RelatedEntityAttribute, view: View): string =>
   view.shows(relation) ? `${relation.dataClass.name}.${relation.name}` : 'an entity that is not shown'
 

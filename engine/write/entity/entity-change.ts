@@ -39,7 +39,7 @@ export interface SaveContext extends AutomaticSource {
 
 /** New values of one entity, and its problems. */
 export class EntityChange {
-  /** In the order in which they are reported. */
+  /** Problems in the order in which they are reported. */
   readonly problems: ProtocolError[] = []
   /** Values that differ from the stored ones. */
   readonly values = new AttributeValues<RowAttribute>()
@@ -50,7 +50,7 @@ export class EntityChange {
   readonly row: RowView | undefined
   /** Attributes with a problem that makes further checks pointless. */
   private readonly broken: StorageAttribute[] = []
-  /** Set by plugin code; no permission check. */
+  /** Attributes that plugin code has set, which need no permission check. */
   private readonly madeAttributes: StorageAttribute[] = []
 
   /** @param old undefined for a new entity */
@@ -62,7 +62,7 @@ export class EntityChange {
     this.references = old ? old.row.layout.references.map((_, index) => old.row.reference(index)) : []
   }
 
-  /** Value that the entity has without the change: of a new one its default. */
+  /** Value that the entity has without the change; for a new entity the default. */
   storedValue(attribute: StorageAttribute): Value {
     if (!this.row) return attribute.default ?? null
     // `true` for a stored image or blob, which differs from every sent value.
@@ -111,7 +111,7 @@ export class EntityChange {
     return this.broken.length > 0 && this.broken.includes(attribute)
   }
 
-  /** Sets a value that the server gives, for which the caller needs no rights. */
+  /** Sets a value that the server provides, for which the caller needs no rights. */
   fill(attribute: StorageAttribute, value: Value): void {
     this.values.set(attribute, value)
     this.setMade(attribute)

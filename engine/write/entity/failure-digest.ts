@@ -1,8 +1,8 @@
 import type { SaveFailure } from '../contract/requests.ts'
 
 /**
- * Bounds the memory of one save's failures: the first are described in full, the others share an object for each kind, so that a
- * hundred thousand of them cost only an answer of some megabytes.
+ * Bounds the memory of one save's failures: the first failures are described in full, the others share one object per kind, so that a
+ * hundred thousand of them cost only an answer of a few megabytes.
  */
 export class FailureDigest {
   /** Number of failures that were described. Reset when a step is repeated. */

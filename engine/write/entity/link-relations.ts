@@ -6,7 +6,7 @@ import { type EntityChange, sameValue } from './entity-change.ts'
 import { WriteErrors } from '../contract/write-errors.ts'
 import type { RelatedEntity } from '../../data/store-transaction.ts'
 
-/** Applies sent relations. A relation and its foreign key are one value: of two that are sent, the changed one counts. */
+/** Applies sent relations. A relation and its foreign key are one value: if both are sent, the changed one applies. */
 export function changeRelations(change: EntityChange): void {
   for (const { relation, key } of change.sentRelations) changeRelation(change, relation, key)
 }
@@ -40,7 +40,7 @@ function changeRelation(change: EntityChange, relation: RelatedEntityAttribute, 
   }
 }
 
-/** Finds the entities that changed foreign keys lead to. */
+/** Finds the entities that changed foreign keys refer to. */
 export function linkForeignKeys(change: EntityChange): void {
   const { dataClass, transaction, view } = change.context
   const relations = transaction.layout(dataClass).references
@@ -75,7 +75,7 @@ export function linkForeignKeys(change: EntityChange): void {
   }
 }
 
-/** The entity that `key` leads to. A new entity may be related to itself. */
+/** The entity that `key` refers to. A new entity may be related to itself. */
 function findRelated(change: EntityChange, relation: RelatedEntityAttribute, key: Value): RelatedEntity | undefined {
   const { dataClass, transaction } = change.context
   const relatedEntity = transaction.findRelated(relation.target, key)

@@ -5,16 +5,16 @@ import { identify, type TableRow } from './row-identity.ts'
 interface Held {
   readonly owner: string
   readonly info: LockInfo
-  /** Milliseconds since 1970; infinite: until the session ends. */
+  /** Expiry in milliseconds since 1970; infinite if the lock lasts until the session ends. */
   readonly expires: number
 }
 
-/** A lock with its entity, by {@link identify}. */
+/** A lock with the identity of its entity, see {@link identify}. */
 interface HeldRow extends Held {
   readonly row: number
 }
 
-/** Maximum number of locks of one owner. Use a transaction for more. */
+/** Maximum number of locks of one owner. Changes of more entities need a transaction. */
 const MAX_PER_OWNER = 10_000
 
 /**

@@ -28,7 +28,7 @@ export function putCalculated(
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp, values: changedValues, references }, row.timestamp)
 }
 
-/** Values of stored attributes from the JSON of code. @throws {ProtocolError} if one does not fit */
+/** Values of stored attributes, converted from the JSON that code returned. @throws {ProtocolError} if one does not fit */
 export function calculatedValues(dataClass: DataClass, values: Record<string, unknown>): [StorageAttribute, Value][] {
   return Object.entries(values).flatMap(([name, json]) => {
     const attribute = dataClass.attributesByName.get(name)

@@ -151,7 +151,7 @@ function isUnchangedAlias(
   return !(sentValue instanceof ProtocolError) && sameValue(row?.value(target) ?? null, sentValue)
 }
 
-/** Row of the related entity. Entities of databases know it by their foreign key alone. */
+/** Row of the related entity. An entity in a database refers to it only by the foreign key. */
 function referenceOf(
   { context: { transaction } }: EntityChange,
   row: RowView,

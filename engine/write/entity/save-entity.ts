@@ -19,10 +19,10 @@ import { lockStatus, notFound, notSaved, saveFailure } from '../contract/save-fa
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 
 /**
- * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all
- * problems of the entity are reported at once.
- * @param hooked result of plugin code for the element; its failure takes precedence over a stale stamp
- * Source: base specification 4.4 and 7; protocol notes 5.1, 5.2 and 9.
+ * Saves one element of a body. Everything is checked before the first put, so a failure changes nothing; all problems of the entity are
+ * reported together.
+ * @param hooked result of plugin code for the element; its failure takes precedence over a stale stamp Source: base specification 4.4 and
+ * 7; protocol notes 5.1, 5.2 and 9.
  */
 export function saveEntity(context: SaveContext, element: unknown, hooked?: PreparedElement): SavedEntity {
   const { dataClass, transaction, view } = context
@@ -59,7 +59,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   return { row: row.bytes, rowId, failure: saveFailure(problems, notSaved(dataClass, sentKey)) }
 }
 
-/** Failure of a new entity before its values are read. */
+/** Failure of a new entity that is found before its values are read. */
 function createFailure({ dataClass, view, ifMatch }: SaveContext, hooked?: PreparedElement): SaveFailure | undefined {
   if (!view.may('create', dataClass))
     return saveFailure([PermissionErrors.CREATE(dataClass.name)], notSaved(dataClass, null))
@@ -83,7 +83,7 @@ function updateFailure(
   return { ...saveFailure([problem], notSaved(dataClass, sentKey)), status: lockStatus(blocker.info) }
 }
 
-/** Its code has to run again. */
+/** Result for an entity whose code has to run again. */
 export const OUTDATED: SavedEntity = { isOutdated: true }
 
 /** Sent stamp as a number; NaN for objects and arrays, because converting nested arrays to text recurses. */

@@ -105,7 +105,7 @@ export class DeleteSteps implements WriteSteps {
     }
   }
 
-  /** Deletes the remaining rows, as far as they fit into one transaction. */
+  /** Deletes as many of the remaining rows as fit into one transaction. */
   private deleteRest(context: StepContext): () => void {
     const { maxTransactionEntities } = context.limits
     const remainder = this.delete([...this.blocked].slice(0, maxTransactionEntities), maxTransactionEntities, context)

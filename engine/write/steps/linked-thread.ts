@@ -19,7 +19,7 @@ import {
 
 const BEAT_MS = 250
 
-/** The writer's side of a thread that is linked to it. Messages are declared in `engine/write/contract/link-messages.ts`. */
+/** The writer's end of the link to another thread. Messages are declared in `engine/write/contract/link-messages.ts`. */
 export class LinkedThread {
   readonly port: MessagePort
   private readonly signal: Int32Array
@@ -31,7 +31,7 @@ export class LinkedThread {
     this.signal = signal
   }
 
-  /** Refuses messages of a transaction that timed out. @returns false if there is none */
+  /** Refuses messages of a transaction that timed out. @returns false if no transaction did */
   refuse(message: ToLinkedWriter): boolean {
     if (!this.overdue) return false
     this.answer({ outcome: WriterErrors.TRANSACTION_OVER(this.overdue.timeoutMs).toData() })
@@ -62,7 +62,8 @@ export class LinkedThread {
   }
 
   /**
-   * Waits for the next message. @param beat called meanwhile @returns undefined: none until `deadlineAt`, or the thread is gone
+   * Waits for the next message. @param beat called meanwhile @returns undefined if no message arrived before `deadlineAt`, or the thread is
+   * gone
    */
   receive(deadlineAt: number, beat: () => void): ToLinkedWriter | undefined {
     for (;;) {
@@ -83,8 +84,8 @@ const withOwnRow = (change: Change): Change => (change.row ? { ...change, row: n
 const MAX_DEPTH = 8
 
 /**
- * A transaction that plugin code drives from its thread, request by request; the writer waits for each. It is alone in its LMDB
- * transaction, because the work of the code cannot be repeated.
+ * A transaction that plugin code drives from its thread, request by request; the writer waits for each. It shares its LMDB transaction with
+ * no other request, because the work of the code cannot be repeated.
  */
 export class InteractiveSteps implements WriteSteps {
   outcome: WriteResult | ErrorData | undefined
@@ -112,7 +113,7 @@ export class InteractiveSteps implements WriteSteps {
     this.outcome = error
   }
 
-  /** @returns true if the transaction is to be kept */
+  /** @returns true if the transaction is to be committed */
   private serve(context: StepContext, deadlineAt: number, depth: number): boolean {
     const { transaction } = context
     this.thread.answer({})

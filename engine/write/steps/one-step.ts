@@ -24,7 +24,7 @@ type Kind = Exclude<WriteRequest['kind'], 'save' | 'delete'>
 type RequestOf<K extends Kind> = Extract<WriteRequest, { kind: K }>
 type Outcome<K extends Kind> = WriteResultOf<RequestOf<K>> | ErrorData
 
-/** Work of all requests that take one step. `dataClass` is the one that the request names. */
+/** Work of all requests that take one step. `dataClass` is the dataclass that the request names. */
 const WORK: {
   readonly [K in Kind]: (request: RequestOf<K>, context: StepContext, dataClass: DataClass) => Outcome<K>
 } = {

@@ -14,7 +14,7 @@ import { OUTDATED, saveEntity } from '../entity/save-entity.ts'
 import { isOneTransaction, type WriteLimits } from '../contract/write-limits.ts'
 import type { StepContext, WriteSteps } from './step.ts'
 
-/** Environment of a step of a save, which only asks for locks. */
+/** Environment of a step of a save, which only checks locks. */
 type SaveStep = Omit<StepContext, 'locks'> & { readonly locks: Pick<LockTable, 'blocker'> }
 
 /** A save, in slices unless it has to be one transaction. */
@@ -93,7 +93,7 @@ export class SaveSteps implements WriteSteps {
     }
   }
 
-  /** True if what code has read for the rest of the entities has changed. */
+  /** True if anything that code has read for the remaining entities has changed. */
   private isOutdated(transaction: StoreTransaction): boolean {
     const { reads } = this.request
     return reads !== undefined && !transaction.stillHolds(reads)

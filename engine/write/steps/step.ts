@@ -33,7 +33,7 @@ export interface WriteSteps {
   /** Undefined while there is work left. */
   readonly outcome: WriteResult | ErrorData | undefined
   step(context: StepContext): (globalStamp: number) => void
-  /** Called when the store refused the last step, although it was alone in its transaction. */
+  /** Called when the store refused the last step, although no other request shared its transaction. */
   fail(error: ErrorData): void
 }
 

@@ -28,16 +28,16 @@ export interface WriterOptions {
   onStoreLost?: (error: StoreLostError) => void
   /** Milliseconds since 1970. */
   now: () => number
-  /** 32 upper-case hex digits. */
+  /** Returns 32 random upper-case hex digits. */
   randomUuid: () => string
   /** Called with failures that clients must not see. */
   onInternalError?: (error: unknown) => void
   limits?: SaveLimits
-  /** Time for the entities of all requests in one transaction. */
+  /** Time limit for the entities of all requests in one transaction. */
   sliceMs?: number
   /** Maximum number of entities of one request in one transaction. */
   sliceSize?: number
-  /** Number of change records that are kept, by which a reader may be behind and still catch up. */
+  /** Number of change records that are kept, and so the number by which a reader can lag behind and still catch up. */
   keptChangeRecords?: number
   /** Called after every durable commit, before its outcomes are known; must not throw. */
   onCommit?: (changes: readonly Change[], globalStamp: number) => void
@@ -48,11 +48,11 @@ export interface WriterOptions {
   counts?: ThreadCounts
 }
 
-/** The commit and the shared memory take about as long again, so other requests wait for some 200 ms at most. */
+/** The commit and the update of the shared memory take about as long again, so other requests wait for about 200 ms at most. */
 const SLICE_MS = 90
 /** Larger commits do not cost less per entity. */
 const SLICE_SIZE = 10_000
-/** Minimum time of a step, however many share a transaction. */
+/** Minimum time of a step, however many steps share a transaction. */
 const MIN_SLICE_MS = 1
 
 /** All writing: the only code that opens write transactions. Synchronous; the caller manages threads and queues. */
@@ -96,7 +96,7 @@ export class Writer {
     return allSteps.map(({ outcome }) => outcome!)
   }
 
-  /** Makes the steps of a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
+  /** Creates the steps of a request, which is declared in `engine/write/contract/requests.ts`. Nothing is written yet. */
   begin(request: WriteRequest): WriteSteps {
     try {
       if (request.kind === 'save') return this.beginSave(request)

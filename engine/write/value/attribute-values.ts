@@ -2,8 +2,8 @@ import type { RowAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 
 /**
- * Values of some attributes of one dataclass, in insertion order. A cheaper Map, indexed by attribute position, because one is
- * made for each saved entity.
+ * Values of some attributes of one dataclass, in insertion order. A cheaper Map, indexed by attribute position, because one is created for
+ * each saved entity.
  */
 export class AttributeValues<A extends RowAttribute = StorageAttribute> {
   private readonly order: A[] = []

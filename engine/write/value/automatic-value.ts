@@ -13,7 +13,7 @@ export interface AutomaticSource {
 
 const DAY_MS = 86_400_000
 
-/** Automatic value of a new entity; null if there is none. Not for numbers, which the store counts. */
+/** Automatic value of a new entity; null if there is none. Automatic numbers are not included, since the store counts them. */
 export function automaticValue({ autoFill, simpleDate }: StorageAttribute, source: AutomaticSource): Value {
   const { moment, user, randomUuid } = source
   switch (autoFill) {

@@ -39,7 +39,7 @@ export function saveRules(dataClass: DataClass): SaveRules {
   }
 }
 
-/** Violations of the model's limits by a value of `attribute`: none, or an error for each. */
+/** Violations of the model's limits by a value of `attribute`: an error for each violation. */
 export function violations(attribute: StorageAttribute, value: Value): ProtocolError[] {
   if (value === null) return attribute.mandatory ? [WriteErrors.MANDATORY(attribute.name)] : []
   const exceeded = exceededLimits(attribute, value)

@@ -11,7 +11,7 @@ import { attachedModel, type AttachedModel, type AttachOptions } from './attache
 import { prepareSql } from './prepare-sql.ts'
 
 export interface AttachArguments extends Omit<AttachOptions, 'name'> {
-  /** `postgres://…` */
+  /** Address of the database, `postgres://…`. */
   readonly source: string
   /** Folder of the files that are written. */
   readonly to: string
@@ -21,13 +21,13 @@ export interface AttachArguments extends Omit<AttachOptions, 'name'> {
   readonly schemas?: readonly string[] | undefined
 }
 
-/** Holds what belongs to the server itself. */
+/** Schema with the tables that belong to the server itself. */
 const OWN_SCHEMA = 'tesser'
 
 /**
- * `tesser attach`: writes a model whose dataclasses are tables of a PostgreSQL database, and a config file with the connection. Only
- * the catalog of the database is read.
- * @throws {SourceError} with what would do
+ * `tesser attach`: writes a model whose dataclasses are tables of a PostgreSQL database, and a config file with the connection. Only the
+ * catalog of the database is read.
+ * @throws {SourceError} with a remedy
  */
 export async function attachDatabase(settings: AttachArguments, print: (line: string) => void): Promise<void> {
   if (!/^postgres(?:ql)?:\/\//i.test(settings.source))
@@ -58,7 +58,7 @@ interface Files {
   readonly sql: string
 }
 
-/** @throws {SourceError} one of them exists */
+/** @throws {SourceError} one of the files exists */
 function filesIn(folder: string): Files {
   const files = {
     model: join(folder, 'model.json'),
@@ -72,7 +72,7 @@ function filesIn(folder: string): Files {
   )
 }
 
-/** Tables of the database as far as options do not leave them out. */
+/** Tables of the database that the options do not exclude. */
 async function readTables(
   source: SqlSource,
   { only, schemas, names, keys }: AttachArguments,

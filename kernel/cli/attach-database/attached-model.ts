@@ -36,7 +36,7 @@ interface ServerColumn {
   readonly option: 'stamp' | 'timestamp'
   readonly requirement: string
   fits(column: SourceColumn): boolean
-  /** Names of columns that are usually meant for it. */
+  /** Matches the usual names of such columns. */
   readonly usual: RegExp
 }
 

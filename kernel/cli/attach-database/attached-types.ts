@@ -3,8 +3,8 @@ import type { KeyChoice } from './choose-key.ts'
 import type { Notes } from './notes.ts'
 
 /**
- * A table with types that hold any value which its columns can ever have: its rows are not read, and others will follow. Notes of
- * columns are taken out.
+ * Returns a table with types for any value that its columns can ever have: its rows are not read, and later rows may differ. Notes of
+ * columns are moved to `notes`.
  * @param numeric type for exact numbers of any number of digits; a number of double precision by default
  */
 export function withAttachedTypes(
@@ -24,7 +24,7 @@ export function withAttachedTypes(
   return { ...table, columns }
 }
 
-/** Keys and foreign keys: another value must never be taken for this one. */
+/** Gives a key or foreign key a type that does not round it, so that two different values never become equal. */
 function exact(column: SourceColumn): SourceColumn {
   const { type, simpleDate } = column.attribute
   const isRounded = column.generalType || type === 'duration' || (type === 'date' && !simpleDate)

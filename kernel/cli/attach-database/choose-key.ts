@@ -2,17 +2,17 @@ import { suggestion } from '../../../engine/base/suggestion.ts'
 import { isScalar } from '../clone-database/propose-model.ts'
 import { type SourceColumn, SourceError, type SourceTable } from '../clone-database/source.ts'
 
-/** Columns that tell the rows of a table apart. */
+/** Columns that identify the rows of a table. */
 export interface KeyChoice {
   readonly columns: readonly SourceColumn[]
-  /** The database keeps them unique, and never null. */
+  /** True if the database ensures that they are unique and never null. */
   readonly isKept: boolean
 }
 
 /**
- * The primary key; else the unique columns that are never null, the fewest.
+ * The primary key, or else the smallest set of unique columns that are never null.
  * @param keyText column of `--key`, or several with commas between them
- * @returns undefined if a table has no key, or only one of bytes or objects
+ * @returns undefined if a table has no key, or only a key of bytes or objects
  * @throws {SourceError} there are no such columns
  */
 export function chooseKey(table: SourceTable, keyText: string | undefined): KeyChoice | undefined {

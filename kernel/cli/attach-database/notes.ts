@@ -1,10 +1,10 @@
 const MAX_SUBJECTS = 20
 
-/** Sentences about tables and columns. Those that say the same of several become one. */
+/** Sentences about tables and columns. Sentences that say the same about several subjects are merged. */
 export class Notes {
   private readonly subjects = new Map<string, string[]>()
 
-  /** @param ending of a sentence that begins with the subject: `is a string` */
+  /** @param ending end of a sentence that begins with the subject: `is a string` */
   add(subject: string, ending: string): void {
     const existingSubjects = this.subjects.get(ending)
     if (existingSubjects) existingSubjects.push(subject)

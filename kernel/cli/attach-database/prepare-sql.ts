@@ -11,10 +11,10 @@ interface Preparation {
 }
 
 /**
- * Statements that an operator may run: the function that folds texts, and indexes for searches and relations that have none.
- * @param foldFunction statements that make the function
+ * Statements that an operator may run: they create the function that folds texts, and missing indexes for searches and relations.
+ * @param foldFunction statements that create the function
  * @param tables by dataclass
- * @param user of the connection, who needs rights; undefined if it is unknown
+ * @param user user of the connection, who needs rights; undefined if unknown
  */
 export function prepareSql(
   foldFunction: string,
@@ -76,7 +76,7 @@ function indexOf(
   return `CREATE INDEX ${concurrently}IF NOT EXISTS ${quoteName(name)} ON ${quoteName(schema, table)} (${expression});`
 }
 
-/** PostgreSQL cuts longer names, so that they might be equal. */
+/** Returns an unused name. PostgreSQL cuts longer names, so that they might become equal. */
 function freeName(preferredName: string, schema: string, usedNames: Set<string>): string {
   for (let number = 1; ; number++) {
     const end = number === 1 ? '' : `_${number}`

@@ -10,14 +10,14 @@ export const columnType = (
   more: Partial<SourceType> = {},
 ): SourceType => ({ attribute: typeof attribute === 'string' ? { type: attribute } : attribute, cell, ...more })
 
-/** Readers of values: texts of databases become the JSON that a save takes. Numbers become texts, which keep all digits. */
+/** Readers of values: values of databases become the JSON that a save accepts. Numbers become strings, which keep all digits. */
 
-/** Bytes of a value: its JSON is a third longer, and all of it is in memory at once. */
+/** Maximum bytes of a value: its JSON is a third longer, and all of it is in memory at the same time. */
 export const MAX_BLOB_BYTES = 128 * 2 ** 20
 
 export const text: ReadCell = value => JSON.stringify(String(value))
 
-/** JSON as it is written. An attribute of another type than `object` gets it as a text. */
+/** Reads JSON unchanged. An attribute of a type other than `object` gets it as a string. */
 export const json = (type: string): ReadCell => (type === 'object' || type === 'vector' ? readJson : text)
 
 const readJson: ReadCell = value => {
@@ -52,8 +52,8 @@ export const tooLong = (bytes: number | string): Error =>
   new Error(`a value of ${bytes} bytes; at most ${MAX_BLOB_BYTES} are copied`)
 
 /**
- * A date, with or without a time. Without an offset it counts as UTC.
- * @param type of the attribute
+ * Reads a date, with or without a time. Without an offset it is read as UTC.
+ * @param type type of the attribute
  */
 export const date = (type: string): ReadCell => {
   if (type !== 'date') return text
@@ -64,7 +64,7 @@ export const date = (type: string): ReadCell => {
   }
 }
 
-/** A date for an attribute without time, which would lose the time. @param read as of {@link date} */
+/** Reads a date for an attribute without time; refuses a date with a time, which would be lost. @param read result of {@link date} */
 export const dayOf =
   (read: ReadCell): ReadCell =>
   value => {
@@ -73,7 +73,7 @@ export const dayOf =
     throw new Error(`${brief(value)} has a time, in UTC, which an attribute with simpleDate does not have`)
   }
 
-/** A time of day, or a time that has passed: milliseconds. */
+/** Reads a time of day, or a duration in milliseconds. */
 export const clock = (type: string): ReadCell => {
   if (type !== 'duration') return text
   return value => {
@@ -84,16 +84,16 @@ export const clock = (type: string): ReadCell => {
   }
 }
 
-/** Part of the values of a column that an attribute does not have. */
+/** Part of a column's values that an attribute cannot hold. */
 interface Loss {
-  /** Its name in a sentence. */
+  /** Name of the lost part in a sentence. */
   readonly what: string
-  /** True for a value of which something is lost. */
+  /** True for a value that loses something. */
   has(value: Exclude<Cell, null>): boolean
 }
 
 const MICROSECONDS = /:\d\d[.,]\d{3}\d*[1-9]/
-/** Numbers of at most this number of characters are different doubles. */
+/** Maximum length of numbers that are certain to be different doubles. */
 const EXACT_CHARACTERS = 15
 
 const LOSSES: Readonly<Record<string, Loss>> = {
@@ -105,11 +105,14 @@ const LOSSES: Readonly<Record<string, Loss>> = {
   },
 }
 
-/** Finds what an attribute of a type can lose of the values of a column. */
+/** Finds what values of a column can lose in an attribute of a type. */
 export const lossOf = (type: string | undefined): Loss | undefined =>
   LOSSES[type === 'duration' ? 'date' : type === 'float' ? 'number' : (type ?? '')]
 
-/** Reads a value that identifies an entity: one of which something would be lost is refused, since it could become another one's. */
+/**
+ * Reads a value that identifies an entity. Refuses a value that would lose something, since it could become equal to another entity's
+ * value.
+ */
 export const refuseLoss =
   (read: ReadCell, { what, has }: Loss): ReadCell =>
   value => {

@@ -18,7 +18,7 @@ import type { SourceColumn, SourceTable, SqlSource } from './source.ts'
 export interface CloneDatabaseArguments {
   /** `postgres://…`, `mysql://…`, `mariadb://…`, or the path of a SQLite file. */
   source: string
-  /** Write the model, and copy nothing. */
+  /** True to write the model and copy no rows. */
   modelOnly: boolean
   resume: boolean
   /** Names of dataclasses, by table. */
@@ -33,9 +33,9 @@ export interface CloneDatabaseArguments {
 
 /**
  * `tesser clone` of a database: its tables become a model, its rows entities of a new store. The source is only read, in one transaction.
- * @param signal ends the copy after the rows under way
+ * @param signal ends the copy after the rows in progress
  * @returns true if every row is in the store
- * @throws {Error} with what would do
+ * @throws {Error} with a remedy
  */
 export async function cloneDatabase(
   config: Config,
@@ -103,7 +103,7 @@ async function writeModel(
   writeFileSync(config.model, modelText(model), { flag: 'wx' })
 }
 
-/** Replaces the types that depend on values. */
+/** Measures values, and replaces the types that depend on them. */
 async function measure(source: SqlSource, table: SourceTable): Promise<SourceTable> {
   const aggregates = table.columns.map(({ name, measure }) => measure?.aggregates(source.quote(name)) ?? [])
   const all = aggregates.flat()

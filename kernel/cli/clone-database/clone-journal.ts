@@ -4,7 +4,7 @@ import { CLONE_FILES } from '../../main.ts'
 
 /** Progress of one table. */
 interface TableProgress {
-  /** All rows up to this key are settled. */
+  /** Key up to which all rows have been saved or rejected. */
   readonly after?: string | undefined
   readonly isDone?: boolean
 }
@@ -14,7 +14,7 @@ interface Line extends TableProgress {
   readonly step?: string
 }
 
-/** Progress of a copy, line by line in the folder of the store, from its beginning until it is complete. */
+/** Progress of a copy, line by line in a file in the folder of the store. The file exists until the copy is complete. */
 export class CloneJournal {
   private readonly path: string
   private readonly steps = new Map<string, TableProgress>()
@@ -59,7 +59,7 @@ export class CloneJournal {
     this.write({ step, ...progress })
   }
 
-  /** @param isDone nothing is left to resume */
+  /** @param isDone true if nothing remains to be resumed */
   close(isDone: boolean): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor)
     this.descriptor = undefined

@@ -38,7 +38,7 @@ export function proposeCopy(tables: readonly SourceTable[], { viewKeys, ...optio
   return proposal
 }
 
-/** Columns that are unique together and do not become a key. One that is unique by itself makes a list superfluous. */
+/** Lists of columns that are unique together and do not become a key. Lists with a column that is unique alone are superfluous. */
 function uniqueTogether(table: SourceTable, attributes: ReadonlyMap<string, string>): { unique?: string[][] } {
   const columns = new Map(table.columns.map(column => [column.name, column]))
   const isMember = (name: string): boolean => isScalar(columns.get(name)!) && !isUniqueAlone(columns.get(name)!, table)
@@ -79,7 +79,7 @@ function keyOf(table: SourceTable, keyName: string | undefined, notes: string[])
   return { added: { type: 'long64', autoFill: 'increment' } }
 }
 
-/** The foreign keys of a circle cannot all be mandatory: entities of one dataclass are saved before those that they refer to. */
+/** Breaks cycles of mandatory foreign keys: entities of one dataclass must be saved before the entities that they refer to. */
 function openCircles({ dataClasses }: DraftModel, notes: string[]): void {
   const edges = Object.entries(dataClasses).flatMap(([name, document]) => edgesOf(name, document))
   for (const { from, foreignKey, isMandatory } of orderOf(Object.keys(dataClasses), edges).deferred) {

@@ -7,7 +7,7 @@ import type { CloneJournal } from './clone-journal.ts'
 import { type AttributeCopy, derivedKey, type TableCopy } from './plan-copy.ts'
 import type { Cell, SqlSource } from './source.ts'
 
-/** An interrupted copy reads as many rows of a table once more. */
+/** Rows of a batch; an interrupted copy reads up to one batch of a table again. */
 const BATCH_ROWS = 20_000
 
 export interface CopyContext {
@@ -17,12 +17,12 @@ export interface CopyContext {
   readonly signal: AbortSignal | undefined
   /** Called with each row that cannot be saved: the row as JSON, and the reasons. */
   readonly onRejected: (dataClass: string, line: number, row: string, reasons: readonly string[]) => void
-  /** Called when a table ends, with a sentence for each column of which something was lost. */
+  /** Called at the end of a table, with a sentence for each column that lost something. */
   readonly onLoss: (loss: string) => void
   readonly onProgress: (dataClass: string, summary: Readonly<LoadSummary>) => void
 }
 
-/** A row, as its text. */
+/** A row as JSON text. */
 interface CopiedRow {
   line: number
   text: string
@@ -143,14 +143,14 @@ function without(name: string, text: string): string {
   return stringifyExact(row)
 }
 
-/** Rows of which something was lost in a column. */
+/** Rows that lost something in a column. */
 interface Lost {
   rows: number
-  /** The first of them, and its value. */
+  /** The first of these rows, and its value. */
   readonly first: string
 }
 
-/** Columns of a SELECT, and what makes a row of its cells. */
+/** Columns of a SELECT, and functions that convert its cells to a row. */
 function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readonly AttributeCopy[]) {
   const names = attributes.map(({ name }) => `${JSON.stringify(name)}:`)
   const streamed = [...attributes, ...keyParts]

@@ -5,13 +5,13 @@ import type { Cell, SourceType } from './source.ts'
 const MAX_DIGITS = 18
 /** Digits of a number that clients read as a double without rounding it. */
 const DOUBLE_DIGITS = 15
-/** Places of a column without values whose type says nothing. */
+/** Decimal places of a column that has no values and whose type does not specify them. */
 const DEFAULT_SCALE = 4
 
 /**
- * Exact numbers: a decimal attribute where all values fit into its 18 digits, else texts, which keep all digits.
+ * Type for exact numbers: a decimal attribute if all values fit into its 18 digits, otherwise a string, which keeps all digits.
  * @param precision number of digits; undefined if any number is possible
- * @param measured SQL of the greatest number of places, and of digits before the point, of a column's values
+ * @param measured SQL of the greatest number of decimal places, and of digits before the point, of a column's values
  */
 export function decimalType(
   precision: number | undefined,

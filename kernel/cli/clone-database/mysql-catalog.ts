@@ -8,7 +8,7 @@ import {
   type SqlSource,
 } from './source.ts'
 
-/** A sequence of MariaDB is listed as a table. */
+/** Kinds of tables that are copied. MariaDB lists sequences as tables, too. */
 const KINDS = /^(BASE TABLE|SYSTEM VERSIONED)$/
 
 /** Reads the catalog of one database. */
@@ -110,7 +110,7 @@ function column(row: Cell[], json: ReadonlySet<string>): SourceColumn {
   }
 }
 
-/** Rows that follow each other and have the same key. */
+/** Groups consecutive rows that have the same key. */
 function groups(rows: Cell[][], key: (row: Cell[]) => Cell): Cell[][][] {
   const result: Cell[][][] = []
   for (const row of rows) {

@@ -5,15 +5,15 @@ import type { Cell, ReadCell, SourceType } from './source.ts'
 
 /** A row of `information_schema.COLUMNS`. */
 interface MysqlColumn {
-  /** `DATA_TYPE`: `int`. */
+  /** Value of `DATA_TYPE`, such as `int`. */
   readonly type: string
-  /** `COLUMN_TYPE`: `int(10) unsigned`. */
+  /** Value of `COLUMN_TYPE`, such as `int(10) unsigned`. */
   readonly declaredType: string
-  /** `CHARACTER_MAXIMUM_LENGTH` */
+  /** Value of `CHARACTER_MAXIMUM_LENGTH`. */
   readonly length: number
   readonly precision: number
   readonly scale: number
-  /** A check of the table demands JSON, as MariaDB declares it. */
+  /** True if a check constraint demands JSON, which is how MariaDB declares the type. */
   readonly isJson: boolean
 }
 
@@ -26,7 +26,7 @@ const point = (): SourceType =>
     read: quotedName => `ST_AsText(${quotedName})`,
     note: 'is a string with the text (WKT) of its geometry',
   })
-/** @param unsigned type whose values include those without a sign */
+/** @param unsigned type that can hold all unsigned values */
 const integer =
   (signed: string, unsigned: string) =>
   ({ declaredType }: MysqlColumn): SourceType =>

@@ -7,7 +7,10 @@ import { type Cell, SourceError, type SourceTables, type SqlSource, type Streame
 
 type Connection = mysql.Connection
 
-/** Nothing ends the long transaction but its client, however long it waits between rows. The last ones are of one of the two servers. */
+/**
+ * Settings that keep the server from ending the long transaction, however long the client waits between rows. Each of the last two exists
+ * in only one of the two servers.
+ */
 const SETTINGS = [
   "SESSION sql_mode = ''",
   "SESSION time_zone = '+00:00'",

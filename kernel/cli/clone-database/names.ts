@@ -3,7 +3,7 @@ import { nameProblem } from '../../../engine/index.ts'
 
 const MAX_LENGTH = 80
 
-/** Names that are given away in one place of a model. */
+/** Names that are in use in one scope of a model. */
 export class Names {
   private readonly usedNames = new Set<string>()
 
@@ -12,8 +12,8 @@ export class Names {
   }
 
   /**
-   * A name that the model may have, as near to the wanted one as possible: that itself, if it is legal and free.
-   * @param fallback for a name without a letter or digit
+   * Returns a valid name, as close to the preferred name as possible: that name itself, if it is legal and free.
+   * @param fallback used for a name without a letter or digit
    */
   take(preferredName: string, fallback: string): string {
     const legal = legalName(preferredName, fallback)
@@ -38,12 +38,12 @@ function legalName(preferredName: string, fallback: string): string {
   return nameProblem(candidate) === undefined ? candidate : `${candidate}_`
 }
 
-/** Name of a relation from that of its foreign key: `author` from `author_id`, `authorId`, `id_author`. */
+/** Name of a relation, derived from its foreign key: `author` from `author_id`, `authorId`, `id_author`. */
 export function relationName(column: string): string | undefined {
   return /^(.+?)_?(?:_id|Id|ID|_key|_fk|_uuid|_no|_code)$/.exec(column)?.[1] ?? /^(?:id|fk)_(.+)$/i.exec(column)?.[1]
 }
 
-/** `books` from `book` or `books`. */
+/** Returns the plural of a name: `books` for `book` or `books`. */
 export function plural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
   if (/(?:[cs]h|x|ss)$/.test(name)) return `${name}es`

@@ -4,7 +4,7 @@ import { SourceError, type SqlSource } from './source.ts'
 const SERVERS = /^(postgres(?:ql)?|mysql|mariadb):\/\//i
 const SQLITE_HEADER = 'SQLite format 3\0'
 
-/** @throws {SourceError} with what would do */
+/** Opens a database. @throws {SourceError} with a remedy */
 export async function openSource(address: string): Promise<SqlSource> {
   const scheme = SERVERS.exec(address)?.[1]?.toLowerCase()
   if (scheme === undefined) {

@@ -6,10 +6,10 @@ export interface Edge {
   readonly isMandatory: boolean
 }
 
-/** Dataclasses so that those to which relations lead come first, and the relations for which that is impossible. */
+/** Order of dataclasses in which related ones come first, and the relations for which that is impossible. */
 interface LoadOrder {
   readonly order: readonly string[]
-  /** Relations in a circle: their foreign keys are saved when all entities are there. */
+  /** Relations in a cycle: their foreign keys are saved after all entities. */
   readonly deferred: readonly Edge[]
 }
 

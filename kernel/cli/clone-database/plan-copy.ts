@@ -12,7 +12,7 @@ export interface AttributeCopy extends StreamedColumn {
   /** SQL of the value. */
   readonly sql: string
   readonly read: ReadCell
-  /** Set if something of a value can be lost, which is reported. */
+  /** Set if a value can lose something, which is reported. */
   readonly loss?: ReturnType<typeof lossOf>
 }
 
@@ -22,15 +22,15 @@ export interface TableCopy {
   readonly table: SourceTable
   readonly key: string
   readonly attributes: readonly AttributeCopy[]
-  /** Foreign keys that are saved when all entities are there. */
+  /** Foreign keys that are saved after all entities. */
   readonly deferred: readonly AttributeCopy[]
-  /** Columns of which the key is made, see {@link derivedKey}; undefined if it is one of the attributes, or new. */
+  /** Columns from which the key is derived, see {@link derivedKey}; undefined if the key is one of the attributes, or new. */
   readonly keyParts: readonly (StreamedColumn & { readonly sql: string })[] | undefined
-  /** SQL of an integer by which rows are read in order, so that reading can continue behind one of them. */
+  /** SQL of an integer by which rows are read in order, so that reading can continue after any of them. */
   readonly orderedBy: string | undefined
-  /** The key is the number that the source has given the row, and that no value of the row shows. */
+  /** True if the key is a row number of the source that does not appear in the row's values. */
   readonly isNumbered: boolean
-  /** Rows have no identity: those that an interrupted copy has saved are unknown. */
+  /** True if rows have no identity, so that rows saved by an interrupted copy cannot be recognised. */
   readonly isAnonymous: boolean
 }
 
@@ -140,7 +140,9 @@ function describeMissing(
   return `${dataClass}.${attribute}: the table "${table.name}" has no column "${column}"${hint}; extraProperties.column names another one`
 }
 
-/** Key as JSON: a UUID that is the same for the same values, so that a row that has been saved is found. Version 8 is free for such use (RFC 9562). */
+/**
+ * Key as JSON: a UUID that is the same for the same values, so that a saved row is recognised. Version 8 is free for such use (RFC 9562).
+ */
 export function derivedKey(values: readonly Cell[]): string {
   const text = JSON.stringify(
     values.map(value => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value))),

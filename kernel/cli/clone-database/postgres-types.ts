@@ -9,7 +9,7 @@ type PostgresType = Pick<CatalogColumn, 'type' | 'modifier' | 'isArray' | 'label
 
 /** Bytes of the header in the modifier of a `varchar` or `numeric`. */
 const HEADER = 4
-/** Characters of a pattern. */
+/** Maximum length of a pattern. */
 const MAX_PATTERN = 1_000
 
 const asText = (type: string): SourceType =>
@@ -88,7 +88,7 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
   vector: modifier => (modifier > 0 ? columnType({ type: 'vector', dimension: modifier }, json) : asText('vector')),
 }
 
-/** Fields of a declaration such as `interval day to second`: bit 1 months, bit 2 years; without one all are possible. */
+/** True if a declaration such as `interval day to second` allows months: bit 1 months, bit 2 years; without fields all are possible. */
 const allowsMonths = (modifier: number): boolean => modifier < 0 || ((modifier >> 16) & 0b110) !== 0
 
 const base64: ReadCell = value => {
@@ -106,7 +106,7 @@ export function postgresType({ type, modifier, isArray, labels }: PostgresType):
   return Object.hasOwn(TYPES, type) ? TYPES[type]!(modifier) : asText(type)
 }
 
-/** Limits a string to some values. */
+/** Pattern that limits a string to the given values. */
 export function enumPattern(labels: readonly string[]): { pattern?: string } {
   const pattern = labels.map(label => label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
   return pattern.length > MAX_PATTERN || labels.length === 0 ? {} : { pattern }
@@ -114,7 +114,7 @@ export function enumPattern(labels: readonly string[]): { pattern?: string } {
 
 const DAY_MS = 86_400_000
 
-/** `intervalstyle` is `postgres`: `-3 days +04:05:06.789`. Days have 24 hours here. */
+/** Reads an interval, written with `intervalstyle` `postgres`: `-3 days +04:05:06.789`. A day is 24 hours. */
 const interval = (type: string): ReadCell =>
   type !== 'duration'
     ? text

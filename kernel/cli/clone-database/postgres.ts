@@ -5,7 +5,7 @@ import { withPassword } from './password.ts'
 import { readPostgresTables } from './postgres-catalog.ts'
 import { type Cell, SourceError, type SourceTables, type SqlSource, type StreamedColumn } from './source.ts'
 
-/** Texts in the forms that the readers expect; and nothing ends the long transaction but its client. */
+/** Settings for the text formats that the readers expect, and against timeouts that would end the long transaction. */
 const SETTINGS = [
   'statement_timeout = 0',
   'lock_timeout = 0',
@@ -20,7 +20,7 @@ const SETTINGS = [
 ]
 const FETCH_CHARACTERS = 4 * 2 ** 20
 const MAX_FETCH_ROWS = 8_192
-/** Rows that are fetched at once where one row may be very large. */
+/** Maximum number of rows per fetch where one row may be very large. */
 const MAX_FETCH_BLOBS = 64
 const NO_PASSWORD = /password|SASL/i
 
@@ -72,7 +72,7 @@ export function withoutPassword(address: string): string {
   return url.href
 }
 
-/** Several addresses of a host may all refuse. */
+/** Message of an error; a host may have several addresses that all refuse. */
 const messageOf = (error: unknown): string =>
   error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : (error as Error).message
 

@@ -16,12 +16,12 @@ export interface Proposal {
   readonly notes: string[]
 }
 
-/** Key of a dataclass: a column, or an attribute that is added to those of the columns. */
+/** Key of a dataclass: a column, or an attribute that is added to the attributes of the columns. */
 export type ProposedKey = { readonly column: SourceColumn } | { readonly added: DraftAttribute }
 
-/** Choices that depend on what becomes of the tables. */
+/** Choices that depend on how the tables are used. */
 export interface ModelStyle {
-  /** Ends the sentence "that table is not …". */
+  /** Last word of the sentence "that table is not …". */
   readonly participle: string
   /** The key of a table; undefined if the table has no dataclass. */
   keyOf(table: SourceTable, notes: string[]): ProposedKey | undefined
@@ -38,7 +38,7 @@ interface ProposalOptions {
   readonly style: ModelStyle
 }
 
-/** Types that may be a key or have an index: one value, which is not an object or bytes. */
+/** Types that cannot be a key or have an index, because they are not single values. */
 const NOT_SCALAR = new Set(['object', 'blob', 'image', 'vector'])
 const INCREMENTED = new Set(['word', 'long', 'long64'])
 const FAMILY: Readonly<Record<string, string>> = {
@@ -135,7 +135,7 @@ function addRelations(
   notes: string[],
 ): void {
   const { table, document, attributes, usedNames } = draft
-  /** The tables to which relations of columns lead. */
+  /** Names of the tables that the relations of columns refer to. */
   const relatedTables = new Map<string, string>()
   for (const key of table.foreignKeys) {
     // A constraint may stand there twice.
@@ -167,7 +167,7 @@ function addRelations(
   }
 }
 
-/** `author` for `author_id`; the name of the other table where that is not one or is taken. */
+/** Name of a relation: `author` for `author_id`; the name of the other table if the column gives no such name, or if it is taken. */
 function freeRelationName(column: string, table: string, usedNames: Names): string {
   const candidates = [relationName(column), table, `${column}_${table}`]
   return candidates.find(name => name !== undefined && !usedNames.has(name)) ?? `${column}_${table}`
@@ -194,7 +194,7 @@ function relationProblem(
     : `because its type is ${ownAttribute.type}, and the type of the key is ${key.type}`
 }
 
-/** Relations to one of a dataclass. */
+/** To-one relations of a dataclass. */
 export function edgesOf(name: string, { key, attributes }: DraftClass): Edge[] {
   return Object.values(attributes).flatMap(({ kind, type, foreignKey }): Edge[] => {
     if (kind !== 'relatedEntity' || typeof foreignKey !== 'string') return []

@@ -2,17 +2,17 @@
 export interface SqlSource {
   /** Address without the password, for messages. */
   readonly address: string
-  /** The address or the terminal gave a password. */
+  /** True if the address or the terminal provided a password. */
   readonly hasPassword?: boolean
   /** Tables, and views of the given names, in a fixed order. */
   tables(views: ReadonlySet<string>): Promise<SourceTables>
   /** @param name each part is quoted */
   quote(...name: readonly string[]): string
-  /** Rows of a short answer. */
+  /** Returns the rows of a short result. */
   query(sql: string): Promise<Cell[][]>
-  /** Rows of a long answer, as many together as have arrived at once, in bounded memory. */
+  /** Returns the rows of a long result in chunks as they arrive, in bounded memory. */
   stream(sql: string, columns: readonly StreamedColumn[]): AsyncIterable<Cell[][]>
-  /** Ends the statement under way; the source cannot be used afterwards. */
+  /** Cancels the running statement; the source cannot be used afterwards. */
   cancel(): Promise<void>
   close(): Promise<void>
 }
@@ -21,22 +21,22 @@ export type StreamedColumn = Pick<SourceColumn, 'isBinary'>
 
 export interface SourceTables {
   readonly tables: readonly SourceTable[]
-  /** Names of the views that are not among them. */
+  /** Names of the views that are not among these tables. */
   readonly views: readonly string[]
   /** Losses: one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** A value as the driver delivers it. Texts of PostgreSQL and MariaDB, storage classes of SQLite. */
+/** A value as the driver delivers it: strings for PostgreSQL and MariaDB, storage classes for SQLite. */
 export type Cell = string | number | bigint | boolean | Uint8Array | null
 
 /** Turns a value other than null into JSON. @throws {Error} with the reason why it has no value in an attribute */
 export type ReadCell = (value: Exclude<Cell, null>) => string
 
 export interface SourceTable {
-  /** With the schema where another schema has a table of this name. */
+  /** Name of the table, including the schema if another schema has a table of this name. */
   readonly name: string
-  /** As it stands after FROM. */
+  /** SQL of the table in a FROM clause. */
   readonly from: string
   readonly isView: boolean
   readonly columns: readonly SourceColumn[]
@@ -44,12 +44,12 @@ export interface SourceTable {
   readonly primaryKey: readonly string[]
   /** Names of the columns of other unique indexes, without conditions. */
   readonly uniques: readonly (readonly string[])[]
-  /** Columns that come first in an index. */
+  /** First columns of indexes. */
   readonly indexed: ReadonlySet<string>
   readonly foreignKeys: readonly SourceForeignKey[]
   /** SQL of a number that identifies a row, where the table has no key. */
   readonly rowNumber?: string | undefined
-  /** Only of PostgreSQL. */
+  /** Set only for PostgreSQL. */
   readonly place?: SourcePlace
 }
 
@@ -71,7 +71,7 @@ export interface SourceForeignKey {
   readonly onDelete: 'restrict' | 'cascade' | 'setNull'
 }
 
-/** By the words of SQL; any other is `restrict`. */
+/** Deletion controls by SQL keywords; any other keyword means `restrict`. */
 export const ON_DELETE: Readonly<Record<string, SourceForeignKey['onDelete']>> = {
   CASCADE: 'cascade',
   'SET NULL': 'setNull',
@@ -98,13 +98,13 @@ export interface SourceType {
   readonly cell: (type: string) => ReadCell
   /** The driver delivers bytes. */
   readonly isBinary?: boolean
-  /** The type depends on the values: aggregates over them, and the type that they lead to. */
+  /** Set if the type depends on the values: aggregates over them, and the resulting type. */
   readonly measure?: Measure
   /** Type for any value that the column can ever have, where its values are not read. */
   readonly generalType?: SourceType
   /** A loss or a choice that the user should know, as the end of a sentence. */
   readonly note?: string
-  /** A text of any form, as opposed to one that stands for another type. */
+  /** True for a string of any form, as opposed to a string that represents another type. */
   readonly isText?: boolean
 }
 
@@ -118,7 +118,7 @@ export interface AttributeProposal {
   readonly [property: string]: unknown
 }
 
-/** A database that cannot be used: a sentence that says what would do. */
+/** Error of a database that cannot be used: a sentence with a remedy. */
 export class SourceError extends Error {
   override readonly name = 'SourceError'
 }

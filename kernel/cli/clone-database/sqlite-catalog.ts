@@ -93,7 +93,7 @@ async function foreignKeys(pragma: (what: string, columns: string) => Promise<Ce
   return [...keysById.values()]
 }
 
-/** A foreign key may spell names in another case, and without columns it leads to the primary key. */
+/** Corrects the names of foreign keys, which may be spelled in another case; without columns, a foreign key refers to the primary key. */
 function withExactNames(table: SourceTable, tables: readonly SourceTable[]): SourceTable {
   const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
   const foreignKeys = table.foreignKeys.map((key): SourceForeignKey => {

@@ -1,10 +1,10 @@
 import { blob, brief, clock, date, json, number, text } from './cells.ts'
 import type { Cell, ReadCell, SourceType } from './source.ts'
 
-/** Numbers of milliseconds, as `tesser export` declares them. A number in another column of times could be of any unit. */
+/** Types of milliseconds, as `tesser export` declares them. Numbers in other time columns could have any unit. */
 const MILLISECONDS = /^TIME_MS/
 
-/** Types by the words in a declared type, the first that matches; SQLite itself demands none of them. */
+/** Types by words in the declared type, of which the first match is used; SQLite itself requires none of these words. */
 const TYPES: readonly (readonly [RegExp, string, object?])[] = [
   [/BOOL/, 'bool'],
   [/UUID|GUID/, 'uuid'],
@@ -18,11 +18,11 @@ const TYPES: readonly (readonly [RegExp, string, object?])[] = [
   [/BLOB|BINARY/, 'blob'],
 ]
 
-/** Types with numbers, as `tesser export` declares them: texts that keep all digits. */
+/** Types with numbers, as `tesser export` declares them: strings that keep all digits. */
 const DECIMAL_TEXT = /^DECIMAL_TEXT\(\d+, ?(\d+)\)$/
 const VECTOR_TEXT = /^VECTOR_TEXT\((\d+)\)$/
 
-/** Values of a column may be of any storage class: each is read by its own, for the type of the attribute. */
+/** Type of a column. Its values may have any storage class: each is read according to its own class, for the type of the attribute. */
 export function sqliteType(declaredType: string): SourceType {
   const scale = DECIMAL_TEXT.exec(declaredType)?.[1]
   if (scale !== undefined) return { attribute: { type: 'decimal', scale: Number(scale) }, cell }
@@ -36,7 +36,7 @@ export function sqliteType(declaredType: string): SourceType {
 
 const DAY_AND_TIME = `${'[0-9]'.repeat(4)}-[0-9][0-9]-[0-9][0-9][ Tt][0-9]*`
 
-/** A column of dates becomes one of dates with time if a value has one, other than midnight in UTC. */
+/** Type of a column of dates: a date with time if any value has a time other than midnight in UTC. */
 const timeIn = (withoutTime: SourceType): SourceType['measure'] => ({
   aggregates: quotedName => [
     `max(typeof(${quotedName}) = 'text' AND ${quotedName} GLOB '${DAY_AND_TIME}' AND trim(substr(${quotedName}, 11), ' TtZz:.0+-') <> '')`,
@@ -81,7 +81,7 @@ function clockCell(type: string): ReadCell {
   }
 }
 
-/** True for a decimal as a text, which keeps its digits. */
+/** True for a decimal as a string, which keeps its digits. */
 const isExact = (type: string, value: string): boolean => type === 'decimal' && /^-?\d+(?:\.\d+)?$/.test(value)
 
 const isNumeric = (type: string): boolean => /^(byte|word|long|long64|number|float|decimal)$/.test(type)
@@ -96,7 +96,7 @@ function aBool(value: string): string {
   throw new Error(`${brief(value)} is neither true nor false`)
 }
 
-/** An integer that a double would round is refused, not rounded. */
+/** Reads a number; an integer that a double would round is refused, not rounded. */
 function exactDouble(value: Exclude<Cell, null>): string {
   if (typeof value === 'bigint' && BigInt(Number(value)) !== value)
     throw new Error(`${value} has more digits than a number of double precision`)

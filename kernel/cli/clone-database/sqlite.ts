@@ -7,12 +7,12 @@ import { type Cell, SourceError, type SourceTables, type SqlSource } from './sou
 const PART_ROWS = 4_096
 const PART_BYTES = 1 * 2 ** 20
 
-/** The two drivers, as far as they are needed. */
+/** Common interface of the two drivers. */
 interface Database {
   exec(sql: string): unknown
   /** Rows as arrays, with integers as bigints. */
   rows(sql: string): Iterable<Cell[]>
-  /** @throws {SourceError} {@link rows} would not return all characters of a text */
+  /** @throws {SourceError} {@link rows} would not return all characters of a string */
   checkTexts?(sql: string): void
   close(): unknown
 }
@@ -31,7 +31,7 @@ export async function openSqlite(path: string): Promise<SqlSource> {
   }
 }
 
-/** The database of Node.js itself, from version 22.13. */
+/** Opens the file with the SQLite module of Node.js, which exists from version 22.13. */
 async function openBuiltIn(path: string): Promise<Database | undefined> {
   if (!process.getBuiltinModule?.('node:sqlite')) return undefined
   // Not known to the types of the oldest supported version.
@@ -106,7 +106,7 @@ class Sqlite implements SqlSource {
     if (part.length > 0) yield part
   }
 
-  /** Reading stops by itself: between two parts nothing is under way. */
+  /** Does nothing: reading stops at the end of a part, when no statement is running. */
   async cancel(): Promise<void> {}
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ export interface ClassPlan {
   readonly values: readonly string[]
   /** Images and blobs. */
   readonly binaries: readonly string[]
-  /** Foreign keys that the source does not show: the relations that have their values. */
+  /** Foreign keys that the source does not show, with the relations that provide their values. */
   readonly links: readonly { readonly relation: string; readonly attribute: string }[]
   /** Attribute with the stamp of the source, until the copy is complete. */
   readonly stamp: string
@@ -21,7 +21,7 @@ export interface ClonePlan {
   readonly classes: readonly ClassPlan[]
 }
 
-/** Model during the copy: values alone. Relations, indexes and limits follow when all entities are there. */
+/** Model during the copy: values only. Relations, indexes and limits are added after all entities. */
 export function copyModel({ model, classes }: ClonePlan): DraftModel {
   return {
     name: model.name,

@@ -27,11 +27,11 @@ export interface CloneServerArguments {
   readonly resume: boolean
   readonly requests: number
   readonly timeoutSeconds: number
-  /** Comparisons with the source after the copy, of which the last has to find no difference. */
+  /** Maximum number of comparisons with the source after the copy; one of them has to find no difference. */
   readonly passes: number
   readonly keepCalculated: boolean
   readonly dangling: 'keep' | 'null'
-  /** Seconds between comparisons that go on until the signal; the copy is finished thereafter. */
+  /** Seconds between comparisons that continue until the signal; the copy is finished after it. */
   readonly follow?: number | undefined
   readonly pauseMs?: number | undefined
 }
@@ -42,7 +42,7 @@ const SAMPLE_ENTITIES = 200
 /**
  * `tesser clone`: copies a server into a new model file and a new store, through its REST interface.
  * @param print called with each sentence for the operator
- * @param signal ends it after the request under way; it can be resumed. One that follows the server is finished instead
+ * @param signal ends the clone after the request in progress; it can be resumed. A clone that follows the server is finished instead
  * @returns true if the store has every entity of the server
  * @throws {Error} saying how to continue
  */
@@ -114,7 +114,7 @@ class Halt {
     return this.controller.signal
   }
 
-  /** From now on the signal lets requests continue. */
+  /** Lets requests continue after a signal from now on. */
   release(): void {
     this.stop.removeEventListener('abort', this.onStop)
   }

@@ -15,13 +15,13 @@ import { CLONE_FILES } from '../../main.ts'
 import type { DraftModel } from '../draft-model.ts'
 import type { ClonePlan } from './class-plan.ts'
 
-/** An unfinished clone. Entities that have been copied are known by the store itself, which has the stamps of the source. */
+/** An unfinished clone. The store itself shows which entities have been copied, since it has the stamps of the source. */
 export interface CloneState {
   readonly server: string
   /** Digest of the catalog of the server when the clone began. */
   readonly catalog: string
   readonly plan: ClonePlan
-  /** Model of the finished store, once all entities have been copied: the store is being brought to it. */
+  /** Model of the finished store; set once all entities have been copied and the store is being migrated to it. */
   readonly finished?: DraftModel
 }
 

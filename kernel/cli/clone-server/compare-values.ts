@@ -6,7 +6,7 @@ import { Gone, type Source, SourceError } from './source.ts'
 import type { StampTable } from './stamp-table.ts'
 import type { Target } from './target.ts'
 
-/** Entities of a dataclass whose values are compared, in a few runs that are spread over it. */
+/** Number of runs of consecutive entities of a dataclass whose values are compared, spread over the dataclass. */
 const RUNS = 4
 const RUN_ENTITIES = 25
 /** Entities of each run whose images and blobs are compared too. */
@@ -38,7 +38,7 @@ export async function compareValues(plan: ClassPlan, source: Source, target: Tar
   return compared
 }
 
-/** Positions: all of a small dataclass. */
+/** Positions of the runs; all positions for a small dataclass. */
 function runsOf(count: number): [number, number][] {
   const runs = Math.min(RUNS, Math.ceil(count / RUN_ENTITIES))
   return Array.from({ length: runs }, (_, run) => {

@@ -39,19 +39,19 @@ interface CopyOptions {
 
 export const pageSizes = (): CopyOptions['sizes'] => ({ entities: new PageSize(1000), stamps: new PageSize(10_000) })
 
-/** Entities whose positions are this close are requested together. */
+/** Maximum distance of positions whose entities are requested together. */
 const NEAR = 20
-/** Entities whose images and blobs are requested together; the source has a limit of its own. */
+/** Number of entities whose images and blobs are requested together; the source has its own limit. */
 const TOGETHER = 8
-/** JSON of images and blobs in one save. */
+/** Maximum characters of the JSON of images and blobs in one save. */
 const SAVED_CHARACTERS = 8 * 2 ** 20
 const REMOVED_AT_ONCE = 1000
 
 /**
- * Makes the entities of a dataclass in the store those of the source, as of a moment in between: adds and changes those whose stamps
- * differ, and removes those that the source does not have. What has been copied before is not copied again, so an interrupted copy
- * continues by being repeated.
- * @param changes outcome, also of a copy that fails; added to that of an earlier one
+ * Makes the entities of a dataclass in the store equal to those of the source, as of a moment in between: adds and changes entities whose
+ * stamps differ, and removes entities that the source does not have. Entities that are already in the store are not copied again, so an
+ * interrupted copy continues when it is repeated.
+ * @param changes outcome, also of a copy that fails; added to the outcome of an earlier copy
  * @throws {SourceError} errors of the store
  */
 export async function copyClass(plan: ClassPlan, options: CopyOptions, changes = noChanges()): Promise<Changes> {
@@ -98,7 +98,7 @@ class Copy {
     await releaseSet(source, set)
   }
 
-  /** Ranges of positions whose entities the store does not have in their present version. Marks the keys of all entities. */
+  /** Ranges of positions of entities whose present version is not in the store. Marks the keys of all entities. */
   private async differences(set: EntitySet): Promise<[number, number][]> {
     const { plan, changes } = this
     const { source, target, sizes } = this.options
@@ -219,14 +219,14 @@ export function entityOf(plan: ClassPlan, entity: SourceEntity): Record<string, 
   return values
 }
 
-/** Deleted members of a set have a stamp of 0 and nothing else. Source: base specification, 3. */
+/** True for an existing entity. Deleted members of a set have only a stamp of 0. Source: base specification, 3. */
 export const isThere = (entity: SourceEntity): boolean => entity.__KEY !== undefined && entity.__KEY !== null
 
 const STAMPS = 2048
 
 /**
- * Version of an entity: its stamp, and the time of its last change, since an entity that is deleted and created again has the first stamp
- * once more. Exact until the year 2109.
+ * Version of an entity: its stamp and the time of its last change, since an entity that is deleted and created again starts with the first
+ * stamp. Exact until the year 2109.
  */
 export function stampOf({ __STAMP, __TIMESTAMP }: SourceEntity): number {
   const stamp = Number(__STAMP ?? 0)
@@ -234,13 +234,13 @@ export function stampOf({ __STAMP, __TIMESTAMP }: SourceEntity): number {
   return ms > 0 ? ms * STAMPS + (stamp % STAMPS) : stamp
 }
 
-/** Dates that 4D sends where there is none. */
+/** Matches the dates that 4D sends for missing dates. */
 const NO_DATE = /^(?:0+!0+!0+|0000-00-00(?:T.*)?)$/
 
 const valueFrom = (value: unknown): unknown =>
   value === undefined || (typeof value === 'string' && NO_DATE.test(value)) ? null : value
 
-/** Source: base specification, 2.5. */
+/** Link to an image or blob. Source: base specification, 2.5. */
 export function linkOf(value: unknown): { uri: string; isImage: boolean } | undefined {
   const { __deferred } = (typeof value === 'object' && value !== null && !isLongNumber(value) ? value : {}) as {
     __deferred?: { uri?: unknown; image?: unknown }

@@ -3,14 +3,14 @@ import { Gone, type Source, SourceError, TooMuch } from './source.ts'
 /** An entity in an answer. */
 export type SourceEntity = Readonly<Record<string, unknown>>
 
-/** A snapshot of the entities of a dataclass: those that existed when it was made, with their present values. */
+/** A snapshot of the entities of a dataclass: those that existed when it was created, with their present values. */
 export interface EntitySet {
   readonly dataClass: string
   readonly id: string
   readonly count: number
 }
 
-/** Number of entities in a request: less after one that was too large or took too long, then slowly more again. */
+/** Number of entities in a request: reduced after a request that was too large or took too long, then slowly increased. */
 export class PageSize {
   constructor(
     readonly most: number,
@@ -43,7 +43,7 @@ export async function createSet(source: Source, dataClass: string): Promise<Enti
 export const releaseSet = (source: Source, { dataClass, id }: EntitySet): Promise<void> =>
   source.tell(`${encodeURIComponent(dataClass)}/$entityset/$release`, JSON.stringify([id]))
 
-/** First entities of a dataclass: fewer than `top` if that many are too much. */
+/** First entities of a dataclass; fewer than `top` if the server refuses that many. */
 export async function firstEntities(
   source: Source,
   dataClass: string,
@@ -60,7 +60,7 @@ export async function firstEntities(
 }
 
 /**
- * Entities at positions of a set, each page with its first position. Deleted ones have no `__KEY`.
+ * Entities at positions of a set, each page with its first position. Deleted entities have no `__KEY`.
  * @throws {Gone} the set has ended
  */
 export async function* pagesOf(
@@ -106,7 +106,7 @@ export async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-/** Reads with new sets as long as old ones end early, while that makes progress. @param read returns a number that grows with progress */
+/** Reads with new sets when old ones end early, as long as that makes progress. @param read returns a number that grows with progress */
 export async function withNewSets(dataClass: string, progress: () => number, read: () => Promise<void>): Promise<void> {
   for (let idle = 0; ; ) {
     const before = progress()
@@ -123,7 +123,7 @@ export async function withNewSets(dataClass: string, progress: () => number, rea
 
 const MAX_IDLE = 3
 
-/** Commas between names stay as they are, as clients of 4D send them. */
+/** Path of a dataclass and attributes. Commas between names are not encoded, as clients of 4D send them. */
 const classPath = (dataClass: string, attributes: readonly string[]): string =>
   [dataClass, ...(attributes.length > 0 ? [attributes] : [])]
     .map(part => [part].flat().map(encodeURIComponent).join(','))

@@ -9,10 +9,11 @@ export interface Samples {
 const CONVINCING_KEYS = 20
 
 /**
- * Finds the attribute with the foreign key of a relation: the one that the catalog names, or one whose values are those of the relation.
+ * Finds the attribute with the foreign key of a relation: the one that the catalog names, or one whose values match the keys of the
+ * relation.
  * @param candidates attributes with the type of the key
- * @param key of the dataclass itself
- * @returns undefined if there is none without doubt
+ * @param key key of the dataclass itself
+ * @returns undefined if no attribute is certain
  */
 export function findForeignKey(
   relation: SourceAttribute,
@@ -34,7 +35,7 @@ export function findForeignKey(
   return keys.size >= CONVINCING_KEYS && fitting.length === 1 ? fitting[0] : undefined
 }
 
-/** Key of a related entity, as a text; undefined for null. */
+/** Key of a related entity, as a string; undefined for null. */
 export function keyOf(entity: unknown): string | undefined {
   if (typeof entity !== 'object' || entity === null) return undefined
   const { __deferred, __KEY = (__deferred as { __KEY?: unknown } | undefined)?.__KEY } = entity as Record<
@@ -44,7 +45,7 @@ export function keyOf(entity: unknown): string | undefined {
   return __KEY === undefined || __KEY === null ? undefined : String(__KEY)
 }
 
-/** A value without a related entity is a key that no entity has. */
+/** True if an entity fits the foreign key: a value without a related entity is a key that no entity has. */
 function agrees(entity: Readonly<Record<string, unknown>>, relation: string, attribute: string): boolean {
   const key = keyOf(entity[relation])
   const value = entity[attribute]

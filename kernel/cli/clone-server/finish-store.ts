@@ -4,13 +4,13 @@ import type { ClonePlan } from './class-plan.ts'
 import { Target } from './target.ts'
 
 interface FinishOptions {
-  /** Foreign keys of no entity: the relation is left out of the model, or they become null. */
+  /** Treatment of foreign keys whose entity does not exist: the relation is left out of the model, or they become null. */
   readonly dangling: 'keep' | 'null'
   readonly onNote: (note: string) => void
 }
 
 /**
- * Finds the model of the finished store: that of the plan without relations, limits and unique attributes to which the entities do not
+ * Finds the model of the finished store: the planned model without relations, limits and unique attributes to which the entities do not
  * conform. Changes nothing in the store.
  */
 export async function finishedModel(config: Config, plan: ClonePlan, options: FinishOptions): Promise<DraftModel> {
@@ -29,7 +29,7 @@ export async function finishedModel(config: Config, plan: ClonePlan, options: Fi
   }
 }
 
-/** Brings the store to its model. Can be repeated after an interruption. */
+/** Migrates the store to its model. Can be repeated after an interruption. */
 export async function finishStore(config: Config, model: DraftModel): Promise<void> {
   const target = await Target.open(config, model, { allowLoss: true })
   await target.close()
@@ -98,7 +98,7 @@ const withoutRelation = (model: DraftModel, dataClass: string, relation: string)
     return !isItself && !(isReverse && (type === dataClass || type === collection))
   })
 
-/** Leaves out aliases that have lost what they refer to. */
+/** Leaves out aliases that refer to something that was left out. */
 function withoutBrokenAliases(model: DraftModel, onNote: (note: string) => void): DraftModel {
   const aliases = Object.entries(model.dataClasses).flatMap(([dataClass, { attributes }]) =>
     Object.entries(attributes).flatMap(([name, attribute]) =>

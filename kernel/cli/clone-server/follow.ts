@@ -14,14 +14,14 @@ interface FollowOptions {
   /** Compares source and store once, and copies what differs. Outcomes are added to `outcomes` as they come. */
   readonly pass: (outcomes: Found) => Promise<unknown>
   readonly print: (line: string) => void
-  /** Ends the passes after the one under way. */
+  /** Stops the passes after the one in progress. */
   readonly stop: AbortSignal
 }
 
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Repeats passes until `stop`, and prints what those have copied that found a difference.
+ * Repeats passes until `stop`. For each pass that found a difference, prints what it copied.
  * @throws {Denied} the source refuses this client; {@link CatalogChanged}; errors of the store
  */
 export async function follow(options: FollowOptions): Promise<void> {
@@ -47,8 +47,8 @@ export async function follow(options: FollowOptions): Promise<void> {
 }
 
 /**
- * Makes a pass. A source that cannot be read for a while is tried again after pauses that grow, until `stop`; the pass continues where it
- * was.
+ * Makes a pass. If the source cannot be read for a while, it is tried again after growing pauses, until `stop`; the pass then continues
+ * where it stopped.
  * @throws the errors of {@link follow}
  */
 export async function persistentPass({ everyMs, pass, print, stop }: FollowOptions, outcomes: Found): Promise<void> {
@@ -74,7 +74,7 @@ async function pause(ms: number, stop: AbortSignal): Promise<void> {
   }
 }
 
-/** Number of entities that were not those of the source. */
+/** Number of entities that differed from the source. */
 export const differences = (outcomes: Found): number =>
   [...outcomes.values()].reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0)
 

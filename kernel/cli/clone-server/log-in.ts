@@ -19,7 +19,7 @@ export async function passwordOf(user: string): Promise<string> {
 const LOGIN = '$directory/login'
 /** Minutes without a request after which the session may end. */
 const SESSION_MINUTES = 60
-/** Texts that a header can have as they are. */
+/** Matches strings that a header can contain unencoded. */
 const PLAIN = /^[\x20-\x7e]*$/
 
 /**

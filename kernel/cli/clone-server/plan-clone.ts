@@ -100,7 +100,7 @@ async function draftOf(source: SourceClass, options: PlanOptions, onLeft: OnLeft
   return { source, key, isKeyHidden, attributes, links: [] }
 }
 
-/** @returns a reason if there is no such attribute */
+/** @returns the reason if the model cannot have such an attribute */
 function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute | string {
   const { type: sourceType, kind, scale, dimension } = attribute
   const isDecimal = typeof scale === 'number' && (sourceType === 'number' || sourceType === 'string')
@@ -146,7 +146,7 @@ function typeOfKeys(keys: readonly string[]): string {
   return 'string'
 }
 
-/** Relations of a dataclass to one, each with the relation that leads back. */
+/** To-one relations of a dataclass, each with its inverse relation. */
 async function relationsOf(
   draft: Draft,
   drafts: ReadonlyMap<string, Draft>,
@@ -204,7 +204,7 @@ async function relationsOf(
   return additions
 }
 
-/** The relation to one of a dataclass that a relation to many of `from` reverses. */
+/** The to-one relation of a dataclass that a to-many relation of `from` reverses. */
 function reverseOf(draft: Draft, from: SourceClass, name: string, type: string): SourceAttribute | undefined {
   const { source } = draft
   if (type !== source.name && type !== (source.collectionName ?? `${source.name}Selection`)) return undefined
@@ -219,7 +219,7 @@ function reverseOf(draft: Draft, from: SourceClass, name: string, type: string):
 
 const INTEGERS = new Set<unknown>(['byte', 'word', 'long', 'long64'])
 
-/** True if a foreign key can have one type and its key the other. */
+/** True if a foreign key can have one type and the key it refers to the other. */
 const isAlike = (a: DraftAttribute, b: DraftAttribute): boolean =>
   (a.type === b.type && a.scale === b.scale) || (INTEGERS.has(a.type) && INTEGERS.has(b.type))
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { stringifyExact } from '../../../engine/base/exact-json.ts'
 import { type Source, SourceError } from './source.ts'
 
-/** Description of a dataclass in `$catalog/$all`, as far as it is used. Source: base specification, 2.2 and 2.3. */
+/** The parts of a dataclass in `$catalog/$all` that are used. Source: base specification, 2.2 and 2.3. */
 export interface SourceClass {
   readonly name: string
   readonly collectionName: string | undefined
@@ -20,11 +20,11 @@ export interface SourceAttribute {
 
 export interface SourceCatalog {
   readonly classes: readonly SourceClass[]
-  /** `Class.function` of singletons. */
+  /** Functions of singletons, as `Class.function`. */
   readonly singletons: readonly string[]
 }
 
-/** @throws {SourceError} the server cannot be read, or is none of 4D */
+/** @throws {SourceError} the server cannot be read, or is not a 4D server */
 export async function readCatalog(source: Source): Promise<SourceCatalog> {
   const answer = (await source.json('$catalog/$all')) as Json
   const list = answer?.dataClasses ?? answer?.dataClass
@@ -41,11 +41,11 @@ export async function readCatalog(source: Source): Promise<SourceCatalog> {
   return { classes, singletons }
 }
 
-/** Identifies a catalog. */
+/** Digest that identifies a catalog. */
 export const digestOf = (catalog: SourceCatalog): string =>
   createHash('sha256').update(stringifyExact(catalog)).digest('hex')
 
-/** The model of the source is another one than when its clone began. */
+/** Error: the model of the source has changed since its clone began. */
 export class CatalogChanged extends SourceError {
   constructor(server: string) {
     super(

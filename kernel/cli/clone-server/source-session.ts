@@ -1,7 +1,10 @@
-/** Logins of one request that lead to other cookies once more. Then these are not cookies of the session, but of a load balancer. */
+/**
+ * Maximum number of logins of one request that each change the cookies again. After that, the cookies are assumed to belong to a load
+ * balancer.
+ */
 const MAX_LOGINS = 2
 
-/** Cookies of a source, and the login. A request knows with which it was sent. */
+/** Cookies of a source, and the login. Each request keeps the cookies with which it was sent. */
 export class SourceSession {
   private readonly cookies = new Map<string, string>()
   private loggingIn: Promise<void> | undefined
@@ -38,9 +41,9 @@ export class SourceSession {
   }
 
   /**
-   * Takes the cookies of an answer. One to a request that was sent before a later login is left.
-   * @returns true if the answer belongs to another session than the one that logged in: a server that was started again, or that ended the
-   * session, may begin a new one without a word, in which less can be read
+   * Takes the cookies of an answer. A cookie for a request that was sent before a later login is ignored.
+   * @returns true if the answer belongs to another session than the one that logged in: a server that was restarted, or that ended the
+   * session, may silently begin a new session with fewer rights
    */
   isOther(set: readonly string[], sentCookies: ReadonlyMap<string, string>, logins: number): boolean {
     let isOther = false
@@ -55,7 +58,7 @@ export class SourceSession {
     return isOther
   }
 
-  /** The session of a request has ended: the next one logs in. */
+  /** Called when the session of a request has ended: the next request logs in. */
   end(): void {
     if (this.login) this.isLoggedIn = false
   }

@@ -9,7 +9,7 @@ interface SourceOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Logs in; called before the first request, and again when the server answers 401 or in another session. */
   readonly login?: ((source: Source) => Promise<void>) | undefined
-  /** Requests at once. */
+  /** Maximum number of parallel requests. */
   readonly requests: number
   readonly timeoutMs: number
   /** Pause before the second try; it doubles with each further one. */
@@ -19,17 +19,17 @@ interface SourceOptions {
 
 /** A failure of the source, described for the operator. */
 export class SourceError extends Error {}
-/** The answer is too large or takes too long: a smaller part may do. */
+/** The answer is too large or takes too long; a smaller part may succeed. */
 export class TooMuch extends SourceError {}
 /** The entity set or the entity no longer exists. */
 export class Gone extends SourceError {}
-/** The server refuses this client: another try changes nothing. */
+/** The server refuses this client, so another try is pointless. */
 export class Denied extends SourceError {}
-/** The try failed, and another one may not. */
+/** The request failed, but another try may succeed. */
 class Unavailable extends SourceError {
   constructor(
     message: string,
-    /** Requested by the server. */
+    /** Pause that the server requested. */
     readonly pauseMs = 0,
   ) {
     super(message)
@@ -39,26 +39,26 @@ class Unavailable extends SourceError {
 const TRIES = 7
 const PAUSE_MS = 500
 const MAX_PAUSE_MS = 60_000
-/** Maximum of JSON in one answer. */
+/** Maximum bytes of JSON in one answer. */
 const MAX_JSON_BYTES = 64 * 2 ** 20
 const MAX_ERROR_BYTES = 64 * 1024
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
-/** Answers of proxies in place of one that is too large or takes too long. */
+/** Status codes by which proxies replace an answer that is too large or takes too long. */
 const SMALLER = new Set([413, 502, 504])
 
 interface Request {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** An answer that is too large or late, or that a proxy refuses, is {@link TooMuch} at once: a smaller part may do. */
+  /** True if an answer that is too large or late, or that a proxy refuses, is {@link TooMuch} immediately: a smaller part may succeed. */
   readonly mayShrink?: boolean
   /** The request logs in. */
   readonly isLogin?: boolean
-  /** Logins of this request so far, because it was answered in another session. */
+  /** Number of logins of this request so far, each because it was answered in another session. */
   readonly logins?: number
 }
 
-/** A server that is read: few requests at once, tried again after pauses, with the cookies of one session. */
+/** A server that is read: few parallel requests, retries after pauses, and the cookies of one session. */
 export class Source {
   private readonly limit
   private readonly session: SourceSession
@@ -150,7 +150,7 @@ export class Source {
     }
   }
 
-  /** @throws {SourceError} the status is not one of success */
+  /** @throws {SourceError} if the status is not a success */
   private async sendChecked(path: string, request: Request, patience: Patience): Promise<Response> {
     const { session } = this
     const sentCookies = session.snapshot()
@@ -212,7 +212,7 @@ export class Source {
     return pieces
   }
 
-  /** @param patience of an answer that may be long: its time starts again with each piece */
+  /** @param patience time limit of an answer that may be long; it restarts with each piece */
   private async *pieces(
     answer: Response,
     maxBytes: number | undefined,
@@ -258,7 +258,7 @@ export class Source {
 class Unauthorised extends Denied {}
 class OtherSession extends Error {}
 
-/** Time for an answer. */
+/** Time limit of an answer. */
 class Patience {
   private readonly controller = new AbortController()
   private readonly timer
@@ -282,7 +282,7 @@ class Patience {
 
 const quoteShort = (text: string): string => JSON.stringify(text.slice(0, 80))
 
-/** Servers behind a proxy may name another host or prefix than clients use. */
+/** Path of a URI. Servers behind a proxy may name another host or prefix than clients use. */
 function pathOf(uri: string): string {
   const at = uri.indexOf('/rest/')
   const path = at < 0 ? uri.replace(/^\/+/, '') : uri.slice(at + '/rest/'.length)
@@ -298,7 +298,7 @@ function reasonOf(text: string): string {
   }
 }
 
-/** Source: RFC 9110, 10.2.3. */
+/** Pause that `Retry-After` requests. Source: RFC 9110, 10.2.3. */
 function retryAfterMs({ headers }: Response): number {
   const text = headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()

@@ -26,9 +26,9 @@ export interface Refusal {
 
 /** Rows in a read of the store. */
 const READ_ROWS = 50_000
-/** Owner of uploads, which are attached at once. */
+/** Owner of uploads, which are attached immediately. */
 const OWNER = { handle: 'clone', isNew: false }
-/** Bytes that a row can have in its JSON. */
+/** Maximum bytes of a value in the JSON of a row. */
 const INLINE_BYTES = 64 * 1024
 
 /** The store into which a server is copied. */
@@ -127,7 +127,7 @@ export class Target {
     return value instanceof Mismatch || !('keyText' in type) ? key : type.keyText(value, attribute, this.wire)
   }
 
-  /** JSON of a value as the store would write it, so that values can be compared; undefined if it is not one of the attribute. */
+  /** JSON of a value as the store would write it, so that values can be compared; undefined if the attribute cannot hold the value. */
   textOf(dataClass: string, name: string, json: unknown): string | undefined {
     if (json === null || json === undefined) return 'null'
     const attribute = this.dataClass(dataClass).attributesByName.get(name) as StorageAttribute
@@ -141,8 +141,8 @@ export class Target {
   }
 
   /**
-   * Saves entities, in one commit. Those with `__KEY` exist.
-   * @returns those that are refused
+   * Saves entities, in one commit. Entities with `__KEY` already exist.
+   * @returns the entities that are refused
    */
   async save({ name, key }: ClassPlan, entities: readonly Readonly<Record<string, unknown>>[]): Promise<Refusal[]> {
     const { engine } = this

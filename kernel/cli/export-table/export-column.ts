@@ -1,4 +1,4 @@
-/** Meaning of the texts of a column; `json` is an object or an array. */
+/** Meaning of the values of a column; `json` is an object or an array. */
 export type ColumnKind =
   | 'text'
   | 'bool'
@@ -24,7 +24,7 @@ export interface ExportColumn {
   readonly isKey: boolean
 }
 
-/** Description of an attribute in the catalog, as far as it is needed. */
+/** The parts of an attribute's description in the catalog that are used. */
 interface CatalogAttribute {
   readonly name: string
   readonly kind: string
@@ -54,7 +54,7 @@ export const binaryAttributes = (catalog: ServerCatalog, dataClass: string): str
   (catalog.get(dataClass)?.attributes ?? []).filter(isBinary).map(({ name, type }) => `${name} (${type})`)
 
 /**
- * Column of a path.
+ * Column for the path of an attribute.
  * @throws {Error} its values are images or blobs
  */
 export function columnOf(catalog: ServerCatalog, dataClass: string, name: string): ExportColumn {

@@ -1,6 +1,6 @@
 import { formatOf, FORMATS } from '../../../engine/base/row-formats.ts'
 
-/** Formats with types, which the command makes of the CSV of the server and of its catalog. */
+/** Formats with types, which the command creates from the CSV of the server and from its catalog. */
 const TABLE_FORMATS = ['xlsx', 'parquet', 'sqlite'] as const
 export type TableFormat = (typeof TABLE_FORMATS)[number]
 export const EXPORT_FORMATS = [...FORMATS, ...TABLE_FORMATS] as const

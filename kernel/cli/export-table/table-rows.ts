@@ -2,14 +2,14 @@ import { parseDay } from '../../../engine/base/time/read-date.ts'
 import { CsvSplitter, rawLines, readText, type RowText } from '../../../engine/command-line.ts'
 import type { ExportColumn } from './export-column.ts'
 
-/** Texts of the cells of a row; null for null. */
+/** Cells of a row as strings; null for null. */
 type Cells = readonly (string | null)[]
 
-/** The entities of an export, read once. */
+/** The entities of an export, which can be read once. */
 export interface TableRows {
   readonly dataClass: string
   readonly columns: readonly ExportColumn[]
-  /** As many rows together as have arrived. */
+  /** Rows in chunks, as they arrive. */
   readonly parts: AsyncIterable<readonly Cells[]>
 }
 

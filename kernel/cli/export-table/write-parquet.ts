@@ -4,7 +4,7 @@ import type { ParquetWriter } from 'hyparquet-writer'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { dayMs, type TableRows } from './table-rows.ts'
 
-/** A row group is in memory while it is made, and when it is read. */
+/** Maximum number of rows of a row group, which is held in memory when it is written and when it is read. */
 const GROUP_ROWS = 50_000
 const GROUP_CHARACTERS = 16 * 2 ** 20
 
@@ -51,7 +51,7 @@ async function loadWriter(): Promise<typeof import('hyparquet-writer')> {
   }
 }
 
-/** The value of a text, as the package takes it. */
+/** Converts a string to a value of the package. */
 type ReadValue = (text: string) => unknown
 
 const bytes: ReadValue = text => Buffer.from(text)

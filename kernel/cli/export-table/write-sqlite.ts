@@ -7,7 +7,7 @@ import { isoDay, type TableRows } from './table-rows.ts'
 
 type SqlValue = string | number | bigint
 
-/** The two drivers, as far as they are needed. */
+/** Common interface of the two drivers. */
 interface Database {
   exec(sql: string): unknown
   prepare(sql: string): { run(...values: (SqlValue | null)[]): unknown }
@@ -44,7 +44,7 @@ async function open(path: string): Promise<Database> {
   return new Package(path) as unknown as Database
 }
 
-/** Declared types that `tesser clone` knows; `TEXT` in one keeps SQLite from reading digits as a number. */
+/** Declared types that `tesser clone` recognises; `TEXT` in a type keeps SQLite from reading digits as a number. */
 const TYPES: Readonly<Record<ColumnKind, (column: ExportColumn) => string>> = {
   text: () => 'TEXT',
   bool: () => 'BOOLEAN',

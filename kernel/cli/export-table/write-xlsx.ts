@@ -6,19 +6,19 @@ import type { CellValue } from 'hucre/xlsx'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { dayMs, isoDay, type TableRows } from './table-rows.ts'
 
-/** Rows of a sheet without its header. Source: Excel specifications and limits. */
+/** Maximum rows of a sheet without its header. Source: Excel specifications and limits. */
 const MAX_ROWS = 1_048_575
-/** Characters of a cell. Source: as above. */
+/** Maximum characters of a cell. Source: as above. */
 const MAX_TEXT = 32_767
-/** Digits that Excel keeps of a number. Source: as above. */
+/** Maximum digits of a number in Excel. Source: as above. */
 const MAX_DIGITS = 15
-/** Days that Excel can show; before the first one it counts a day that did not exist, 29 February 1900. */
+/** First day that is written as a date. Before it, Excel counts a day that did not exist, 29 February 1900. */
 const FIRST_MS = Date.UTC(1900, 2, 1)
 const END_MS = Date.UTC(10_000, 0, 1)
 
 /**
- * Writes an Excel file with one sheet. Numbers of more digits than Excel keeps and dates that it cannot show are texts.
- * @throws {Error} there are more rows, or longer texts, than a sheet can hold
+ * Writes an Excel file with one sheet. Numbers with more digits than Excel keeps, and dates that it cannot show, are written as strings.
+ * @throws {Error} there are more rows, or longer strings, than a sheet can hold
  */
 export async function writeXlsx(path: string, table: TableRows): Promise<void> {
   const { writeXlsxStream } = await loadWriter()
@@ -61,7 +61,7 @@ async function* rowsOf({ columns, parts }: TableRows): AsyncGenerator<CellValue[
   }
 }
 
-/** A text that looks like an escaped character would be read as that character. Source: ECMA-376, part 1, 22.9.2.19. */
+/** Escapes text that looks like an escaped character, because it would be read as that character. Source: ECMA-376, part 1, 22.9.2.19. */
 const text = (value: string): string => value.replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
 
 const exact = (value: string): CellValue =>

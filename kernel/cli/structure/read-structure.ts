@@ -22,7 +22,7 @@ export interface Table {
 export interface Field {
   readonly id: string
   readonly name: string
-  /** Number as a text. */
+  /** Number of the type, as a string. */
   readonly type: string
   readonly isUuid: boolean
   readonly isVector: boolean
@@ -39,13 +39,13 @@ export interface Relation {
   /** Field with the foreign key. */
   readonly source: string
   readonly destination: string
-  /** Names; empty if there is none. */
+  /** Names of the two relations; empty if there is none. */
   readonly toOne: string
   readonly toMany: string
   readonly integrity: string
 }
 
-/** Index that is not one of keywords. */
+/** An index other than a keyword index. */
 interface Index {
   readonly table: string
   readonly fields: readonly string[]
@@ -53,7 +53,7 @@ interface Index {
 }
 
 /**
- * Reads the elements of a `.4DCatalog` file, and of a structure that 4D has exported as XML. What it does not know is not read.
+ * Reads the elements of a `.4DCatalog` file, or of a structure that 4D has exported as XML. Unknown elements are ignored.
  * @throws {Error} the root is another element, or an element has no name
  */
 export function readStructure(root: XmlElement): Structure {

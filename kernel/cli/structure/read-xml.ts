@@ -1,13 +1,16 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 
-/** More than a structure of 4D with all of its tables has. */
+/** Maximum bytes of a file, more than a 4D structure with the maximum number of tables needs. */
 const MAX_BYTES = 32 * 2 ** 20
-/** The declaration is in the first line; its letters are ASCII in all encodings that 4D writes but UTF-16. */
+/**
+ * Number of bytes that contain the declaration, which is in the first line; its letters are ASCII in all encodings that 4D writes except
+ * UTF-16.
+ */
 const HEAD_BYTES = 200
 
 /**
- * Reads the root element of an XML file. Entities other than those of XML itself are refused, and no DTD is read.
+ * Reads the root element of an XML file. Entities other than XML's own are refused, and no DTD is read.
  * @throws {Error} the file is too large, or is not XML
  */
 export function readXml(path: string): XmlElement {
@@ -40,6 +43,6 @@ function decode(path: string, bytes: Buffer): string {
   }
 }
 
-/** Child elements of a name. */
+/** Child elements with a name. */
 export const elements = ({ children }: XmlElement, name: string): XmlElement[] =>
   children.filter((child): child is XmlElement => child instanceof XmlElement && child.name === name)

@@ -106,7 +106,7 @@ function attributeOf(field: Field, isKey: boolean, indexes: Structure['indexes']
   })
 }
 
-/** Types by the numbers that 4D gives them in a structure, which are not those of its language. */
+/** Types by the numbers that 4D uses in a structure, which differ from those of its language. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['1', 'bool'],
   ['2', 'byte'],
@@ -184,7 +184,7 @@ class Names {
 
   isTaken = (dataClass: string, name: string): boolean => this.takenNames.has(`${dataClass}.${name}`)
 
-  /** A name of its own that a model can have. */
+  /** An unused name that a model can have. */
   private free(owner: string, originalName: string): string {
     const name = originalName
       .normalize('NFC')

@@ -35,7 +35,7 @@ export interface UploadOptions extends RequestOptions {
 /** Requested form of an image. */
 export interface ImageOptions {
   readonly format?: 'best' | 'png' | 'jpeg' | 'gif' | 'tiff' | 'webp' | undefined
-  /** Maximum pixels. */
+  /** Maximum number of pixels. */
   readonly width?: number | undefined
   readonly height?: number | undefined
 }

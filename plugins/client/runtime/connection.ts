@@ -31,8 +31,8 @@ interface Sent extends RequestOptions {
   /** True if numbers may have more digits than doubles can hold. */
   readonly exact?: boolean
   /**
-   * False for requests that may already have had an effect: they are not repeated after 503. `refused` for those that had none if
-   * the server itself says so: a proxy also answers with 503 when it has lost the answer.
+   * False for requests that may already have had an effect: they are not repeated after 503. `refused`: repeated only if the server itself
+   * says that the request had no effect, since a proxy also answers with 503 when it has lost the answer.
    */
   readonly repeatable?: boolean | 'refused'
   /** Called with the fraction that has been sent, from 0 to 1. */
@@ -57,7 +57,7 @@ type Answer = Pick<Response, 'status' | 'ok' | 'text' | 'blob'> & {
 export class Connection {
   readonly url: string
   readonly #options: ClientOptions
-  /** Cookies, kept here where `fetch` keeps none: outside browsers. */
+  /** Cookies, kept here outside browsers, where `fetch` keeps none. */
   readonly #cookies = new Map<string, string>()
 
   constructor(url: string | URL, options: ClientOptions) {
@@ -83,7 +83,7 @@ export class Connection {
     return exchanged
   }
 
-  /** The unread answer, which may be an error. */
+  /** Sends a request and returns the unread answer, which may be an error. */
   async respond(address: string, request: Sent): Promise<Answer> {
     const { retries = 3, backOffMs = 200, maxWaitMs = 30_000 } = this.#options
     for (let attempt = 0; ; attempt++) {

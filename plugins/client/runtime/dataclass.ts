@@ -49,7 +49,7 @@ export class DataClass<C extends Shape, E extends Environment> {
     return new EntityHandle(this.#context, this.#name, key)
   }
 
-  /** @param paths attributes of the result @returns null if there is none, or none that this session may see */
+  /** @param paths attributes of the result @returns null if the entity does not exist or this session may not see it */
   get(key: C['key'], paths?: undefined, options?: RequestOptions): Promise<Row<C, '*'> | null>
   get<L extends string>(
     key: C['key'],

@@ -18,7 +18,7 @@ export type ErrorKind =
   | 'locked'
   /** The session has ended, or its rights do not suffice. */
   | 'denied'
-  /** Does not exist, or not for this session. */
+  /** The resource does not exist, or this session may not see it. */
   | 'missing'
   /** The server is overloaded or a quota is used up: the request may succeed later. */
   | 'busy'
@@ -54,7 +54,7 @@ export class TesserError extends Error {
     this.index = more.index
   }
 
-  /** Code of the root cause; 0 if the answer is not one of the protocol, such as that of a proxy. */
+  /** Code of the root cause; 0 if the answer is not a protocol answer, such as an error page of a proxy. */
   get code(): number {
     return this.faults[0]?.errCode ?? 0
   }

@@ -1,6 +1,6 @@
 /**
- * Parses the JSON of an answer. Integers that a double cannot hold become bigints, fractions that it cannot hold the texts of
- * their digits.
+ * Parses the JSON of an answer. Integers that a double cannot hold become bigints; fractions that it cannot hold become strings of their
+ * digits.
  */
 export function parseExact(text: string): unknown {
   const places = longNumbers(text)
@@ -23,7 +23,7 @@ function unmarked(value: unknown, mark: string): unknown {
 
 /**
  * JSON of a request body: bigints as their digits, typed arrays as arrays.
- * @throws {TypeError} for NaN, infinity and invalid dates, for which JSON has nothing but null
+ * @throws {TypeError} for NaN, infinity and invalid dates, which JSON can only represent as null
  */
 export function writeExact(value: unknown): string {
   let mark: string | undefined
@@ -53,7 +53,10 @@ export function refuseUnsendable(value: unknown, name: string): void {
     )
 }
 
-/** Returns a number and a letter that follow no NUL in the texts of a JSON document, so that NUL and these can mark what is replaced. */
+/**
+ * Returns a number and a letter that do not follow a NUL in any string of a JSON document, so that a NUL with both can mark replaced
+ * values.
+ */
 function markNotIn(document: string): string {
   const usedNumbers = new Set<string>()
   const note = (each: unknown): void => {
@@ -74,7 +77,7 @@ function markNotIn(document: string): string {
 
 const MARK = /\0(\d{1,9})n/g
 
-/** Characters of a number that a double holds in any case. */
+/** Maximum number of characters at which a double holds every number. */
 const SHORT = 15
 
 /** Numbers that lose digits as doubles, with their positions. */
@@ -97,16 +100,16 @@ function longNumbers(text: string): { index: number; digits: string }[] {
   return numbers
 }
 
-/** True for digits and the point; the slash between them in Unicode occurs in texts alone. */
+/** True for digits and the point. The slash, which is between them in Unicode, occurs only in strings. */
 function isDigit(text: string, index: number): boolean {
   const code = text.charCodeAt(index)
   return code > 45 && code < 58
 }
 
-/** Texts of a JSON document, which are passed once, from the first to the last. */
+/** Strings of a JSON document, visited once from first to last. */
 class Texts {
   readonly #document: string
-  /** Quote of the first text that has not been passed; negative if there is none. */
+  /** Index of the opening quote of the first string not visited yet; negative if there is none. */
   #open: number
 
   constructor(document: string) {
@@ -114,7 +117,7 @@ class Texts {
     this.#open = document.indexOf('"')
   }
 
-  /** @param index not before earlier ones @returns the index if it is not inside a text, otherwise the end of that text */
+  /** @param index at least the index of the previous call @returns the index if it is outside strings, otherwise the end of its string */
   endAround(index: number): number {
     while (this.#open >= 0 && this.#open < index) {
       const end = endOfText(this.#document, this.#open)

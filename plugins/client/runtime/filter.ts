@@ -25,7 +25,10 @@ function parameterOf(value: QueryValue | undefined): unknown {
   return typeof value === 'object' && value !== null && '__KEY' in value ? value.__KEY : value
 }
 
-/** A key as addresses have it: in quotes if it has characters other than letters, digits, `_`, `.` and `-`. @throws {TypeError} there is none */
+/**
+ * Writes a key for an address: in quotes if it has characters other than letters, digits, `_`, `.` and `-`. @throws {TypeError} the key is
+ * null or undefined
+ */
 export const keyText = (key: string | number | bigint): string => {
   if ((key ?? undefined) === undefined) throw new TypeError(`the key is ${key}`)
   const text = String(key)

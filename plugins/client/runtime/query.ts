@@ -203,7 +203,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     return parameters
   }
 
-  /** Parameters that decide which entities are meant, and those of plugins, which may. */
+  /** Parameters that select entities, including all parameters of plugins, which may select entities too. */
   #selecting(): ReadParameters {
     const { filter, more } = this.selection
     const parameters: ReadParameters = { ...more }

@@ -12,9 +12,9 @@ export interface Shape {
   readonly key: string | number | bigint
   /** Attributes as they are read, with `__KEY`, `__STAMP` and `__TIMESTAMP`; N→1 relations as references. */
   readonly values: Members
-  /** Names for lists: attributes, and `*` for all that are not 1→N relations. */
+  /** Names for lists: attributes, and `*` for all except 1→N relations. */
   readonly own: string
-  /** `own`, and the names behind one relation: most paths are resolved here in one step. */
+  /** `own`, and paths over one relation: most paths are resolved here in one step. */
   readonly near: string
   /** Pattern of paths into objects. */
   readonly inside: string
@@ -110,7 +110,7 @@ export type Order<C extends Shape, T> = T extends C['near']
     ? `${Path<C, P>} ${D}`
     : Path<C, T>
 
-/** A list element that is inferred literally and then checked to be a `Path`, which inference must not look into. */
+/** A list element that is inferred literally and then checked against `Path`, which is excluded from inference. */
 export type Checked<L, Path> = [L] extends [never] ? L : NoInfer<Path>
 
 /** Value at the end of a path. */
@@ -120,7 +120,7 @@ export type ValueAt<C extends Shape, P> = P extends `${infer H}.${infer T}`
     : unknown
   : C['values'][P & string]
 
-/** Type of a sum or an average; text for a decimal, whose values are texts. */
+/** Type of a sum or an average; a string for a decimal, whose values are strings. */
 export type Total<Value> = unknown extends Value ? number : Value extends string ? string : Value
 
 /** A value in a filter. An entity or a reference stands for its key; null is written into the filter. */

@@ -19,7 +19,7 @@ function load(): Promise<MiniSearch> {
   return loading
 }
 
-/** Sections with all words; if there are none, those with some. */
+/** Sections with all words, or else with some of them. */
 function find(index: MiniSearch, text: string): SearchResult[] {
   const results = index.search(text)
   return results.length > 0 ? results : index.search(text, { combineWith: 'OR' })

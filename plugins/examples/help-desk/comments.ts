@@ -41,7 +41,7 @@ export class Attachment extends DataClass('Attachment') {
 }
 
 export class AttachmentEntity extends Entity('Attachment') {
-  /** Events see everything. So a ticket of another customer is refused here, in the words for one that does not exist. */
+  /** Events see all entities, so a ticket of another customer is refused here, with the same message as a ticket that does not exist. */
   @event('validateSave') check() {
     const { ticket } = this
     const isVisible = ticket && (isStaff() || ticket.customer?.email === Session.userName)

@@ -14,5 +14,5 @@ export const invalid = (attribute: string, message: string) => ({
   seriousError: true,
 })
 
-/** Agents and managers, the plugin for the mail gateway, jobs, and imports. */
+/** True for agents and managers, and for the server itself: the plugin for the mail gateway, jobs, and imports. */
 export const isStaff = (): boolean => Session.isServer() || Session.hasPrivilege('serve')

@@ -2,7 +2,7 @@ import { DataStore, ds, job, schedule } from 'tesser/classes'
 import { refuse } from './errors.ts'
 import { change, create } from './save.ts'
 
-/** Senders repeat a webhook for some days at most. */
+/** Time for which webhooks are remembered; senders repeat them for a few days at most. */
 const KNOWN_MS = 14 * 86_400_000
 
 interface Mail {
@@ -13,7 +13,7 @@ interface Mail {
 }
 
 export class Gateway extends DataStore {
-  /** Not exposed: only the route of the plugin calls it, which has verified the signature. */
+  /** Not exposed: only the route of the plugin calls this, after verifying the signature. */
   receive(id: string, event: { type?: string; data?: Partial<Mail> }) {
     const { from, name, subject, text } = event?.data ?? {}
     if (event?.type !== 'mail.received' || ![from, subject, text].every(value => typeof value === 'string'))
@@ -31,7 +31,7 @@ export class Gateway extends DataStore {
   }
 }
 
-/** A mail whose subject has the number of a ticket of its sender is a comment, any other one a ticket. */
+/** Stores a mail as a comment if its subject has the number of a ticket of its sender, otherwise as a ticket. */
 function take({ from, name, subject, text }: Mail) {
   const customer =
     ds.Customer.query('email === :1', from).first() ?? create(ds.Customer.new({ email: from, name: name ?? from }))

@@ -3,7 +3,7 @@ const DIMENSION = 256
 
 /**
  * A vector of length 1 from the words of a text: each word adds one at the place that its hash names. Texts with words in common are
- * similar; synonyms are not. It needs no download and gives the same everywhere. A model would be called here, in the job that
+ * similar; synonyms are not. This needs no download and gives the same vector everywhere. A model would be called here, in the job that
  * computes vectors: by `fetch` to a service, or in a thread as in `examples/semantic`.
  */
 export function hashedWords(text: string): number[] {

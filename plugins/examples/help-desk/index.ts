@@ -13,10 +13,10 @@ export default definePlugin({
       user: Type.String(),
       password: Type.String(),
     }),
-    /** Sender of all mails, and where tickets are announced. */
+    /** Sender of all mails, and recipient of the announcements of tickets. */
     address: Type.String(),
     agents: Type.String(),
-    /** Secrets with which the gateway signs incoming mails: the present one, and the former one while it is replaced. */
+    /** Secrets with which the gateway signs incoming mails: the current one, and the previous one while it is being replaced. */
     mailSecrets: Type.Array(Type.String(), { minItems: 1 }),
   }),
   classes: ['tickets', 'comments', 'mails', 'gateway'].map(name => new URL(`./${name}.ts`, import.meta.url)),

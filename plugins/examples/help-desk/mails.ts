@@ -12,7 +12,7 @@ export function configure(given: Options): void {
   options = given
 }
 
-/** Jobs: they run after the save that has enqueued them, and again if the mail server is out of order. */
+/** Jobs that send mails: they run after the save that has enqueued them, and are repeated if the mail server fails. */
 export class Mails extends DataStore {
   @job({ backoffSeconds: 1, concurrency: 2 }) async announce(ticket: EntityOf<'Ticket'> | null) {
     if (!ticket) return
@@ -28,7 +28,7 @@ export class Mails extends DataStore {
   }
 }
 
-/** A mail whose Message-ID is that of its job: a repeated attempt sends the same one, which mail servers and readers recognise. */
+/** Sends a mail with the id of the job in its Message-ID: mail servers and readers recognise a repeated attempt as the same mail. */
 async function send(to: string, subject: string, text: string): Promise<void> {
   const { smtp, address } = options
   const { createTransport } = await nodemailer()

@@ -5,7 +5,7 @@ import { refuse } from './errors.ts'
 const STALE = 2
 const ATTEMPTS = 3
 
-/** Saves a new entity. @throws what has been refused, for the client */
+/** Saves a new entity. @throws the reason of a refusal, for the client */
 // biome-ignore lint/suspicious/noExplicitAny: an entity of any dataclass
 export function create<E extends BaseEntity<any>>(entity: E): E {
   const status = entity.save()
@@ -13,7 +13,9 @@ export function create<E extends BaseEntity<any>>(entity: E): E {
   return entity
 }
 
-/** Assigns and saves; again on the current version if another caller, such as a job, has saved the entity since it was loaded. */
+/**
+ * Assigns and saves values; repeats this on the current version if another caller, such as a job, has saved the entity since it was loaded.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: an entity of any dataclass
 export function change(entity: BaseEntity<any>, values: object): void {
   for (let attempt = 1; ; attempt++) {

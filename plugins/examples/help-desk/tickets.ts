@@ -75,7 +75,7 @@ export class Ticket extends DataClass('Ticket') {
     }
   }
 
-  /** A line of JSON for each ticket, while the client reads. */
+  /** Sends one line of JSON for each ticket, as fast as the client reads. */
   @onHTTPGet({ description: 'All tickets, as a stream.', parameters: Type.Tuple([]) })
   *export() {
     for (const ticket of this.query('order by number')) {
@@ -93,14 +93,14 @@ export class Ticket extends DataClass('Ticket') {
     }
   }
 
-  /** Every night. A job has all rights, and sees all tickets. */
+  /** Runs every night. A job has all rights, and sees all tickets. */
   @schedule('0 2 * * *', { timeZone: 'Europe/Rome' }) @job closeForgotten() {
     const limit = new Date(Date.now() - WAITING_DAYS * DAY_MS)
     for (const ticket of this.query('status = waiting and waitingSince < :1', limit))
       change(ticket, { status: 'closed' })
   }
 
-  /** Not part of the save: a model may take long, or be out of order. */
+  /** Not part of the save: a model may be slow or unavailable. */
   @job({ attempts: 5 }) embed(ticket: TicketEntity | null) {
     if (ticket) change(ticket, { embedding: hashedWords(`${ticket.subject} ${ticket.text}`) })
   }
@@ -159,7 +159,7 @@ export class TicketEntity extends Entity('Ticket') {
       return invalid('status', `a ticket that is ${before} cannot become ${this.status}`)
   }
 
-  /** Jobs that are enqueued here are part of the save: they exist if it succeeds, and only then. */
+  /** Jobs enqueued here are part of the save: they exist only if it succeeds. */
   @event('saving') prepare() {
     this.waitingSince = this.status === 'waiting' ? (this.waitingSince ?? new Date()) : null
     const touched = this.touchedAttributes()

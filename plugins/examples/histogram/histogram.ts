@@ -5,7 +5,7 @@ export interface HistogramArguments {
   readonly buckets: number
 }
 
-/** Runs in a thread of the pool, on one state of the data, with the rights of the client. */
+/** Runs in a pool thread, on one snapshot of the data, with the rights of the client. */
 const histogram: TaskFunction<HistogramArguments> = (store, { attribute, buckets }) => {
   const selection = store.select()
   const values = new Float64Array(selection.size)

@@ -2,7 +2,7 @@ import { DataClass, ds, Entity, type EntityOf, event, exposed, job, request } fr
 import { refusal } from './errors.ts'
 
 export class Account extends DataClass('Account') {
-  /** Has each other account pay an amount to one. */
+  /** Enqueues a payment of an amount from each other account to one account. */
   @exposed collect(to: number, amount: number) {
     return ds.transaction(() => {
       const payers = this.query('ID != :1', to)
@@ -11,7 +11,7 @@ export class Account extends DataClass('Account') {
     })
   }
 
-  /** A job may run more than once, so its transfer has its id. A refusal is final: there is one attempt. */
+  /** A job may run more than once, so its transfer stores the job's id. A refusal is final: there is one attempt. */
   @job({ attempts: 1 }) pay(from: EntityOf<'Account'> | null, toID: number, amount: number) {
     const { id } = request.job!
     if (!from || ds.Transfer.query('job === :1', id).length > 0) return
@@ -36,7 +36,7 @@ export class TransferEntity extends Entity('Transfer') {
     if (this.fromID === this.toID) return refusal(4406, 'a transfer is between two accounts', 'to')
   }
 
-  /** Both balances change with the save, or neither. */
+  /** Changes both balances with the save, or neither. */
   @event('saving') book() {
     const { from, to, amount } = this
     // The save is refused then.

@@ -1,7 +1,7 @@
 import { ds, Entity, event } from 'tesser/classes'
 
 export class TrackEntity extends Entity('Track') {
-  /** Counts the track in its playlist, and no longer in the one that it was in before. */
+  /** Adds the track to the count of its playlist, and removes it from the count of its previous playlist. */
   @event('saving') count() {
     const before = this.isNew() ? null : ds.Track.get(this.ID)
     if (before) add(before.playlistID, -1, -before.seconds)

@@ -2,14 +2,14 @@ import { ds, Entity, event } from 'tesser/classes'
 import { refusal } from './errors.ts'
 
 export class ProductEntity extends Entity('Product') {
-  /** For deliveries by clients as well as for what order lines take. */
+  /** Checks both deliveries by clients and the quantities taken by order lines. */
   @event('validateSave') check() {
     if (this.stock < 0) return refusal(4402, `of ${this.name} ${-this.stock} too few are in stock`, 'stock')
   }
 }
 
 export class OrderLineEntity extends Entity('OrderLine') {
-  /** Takes from the stock, after what the line had taken before has been returned. */
+  /** Takes the quantity of the line from the stock, after returning the quantity that it took before. */
   @event('saving') take() {
     const before = this.isNew() ? null : ds.OrderLine.get(this.ID)
     if (before) add(before.quantity, before.productID)

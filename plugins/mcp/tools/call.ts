@@ -42,7 +42,7 @@ export const call = defineTool({
   },
 })
 
-/** Errors of names that the protocol has read as attributes, or as those of dataclasses. */
+/** Error codes when the protocol has read a name as an attribute, or as a dataclass. */
 const NO_ATTRIBUTES = 1804
 const NO_DATACLASS = 1800
 
@@ -79,7 +79,7 @@ interface Described {
 
 const LINES = /^application\/x-ndjson\b/
 
-/** Values of a stream. @throws {ToolError} it has failed */
+/** Values of a stream. @throws {ToolError} the stream has failed */
 function valuesOf(answer: Answer): unknown[] {
   const lines = Buffer.from(answer.bytes).toString().split('\n').slice(0, -1)
   const values = lines.map(line => jsonOf({ ...answer, bytes: Buffer.from(line) }))

@@ -7,7 +7,7 @@ import { type CatalogText, type DataClass, detailOf, overviewOf } from '../catal
 import type { Method } from '../signature-text.ts'
 import { defineTool } from '../tool.ts'
 
-/** Room for the descriptions of thousands of dataclasses. */
+/** Maximum size of a catalog: enough for the descriptions of thousands of dataclasses. */
 const MAX_CATALOG_BYTES = 16 * 2 ** 20
 
 export const describe = defineTool({

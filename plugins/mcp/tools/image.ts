@@ -3,7 +3,7 @@ import { type Answer, type Ask, entityPath, nameIn } from '../ask.ts'
 import { defineTool } from '../tool.ts'
 import { refusal } from '../tool-error.ts'
 
-/** Maximum bytes of an image in an answer. Models see its pixels; the limit is for the transfer. */
+/** Maximum bytes of an image in an answer. It bounds the transfer; models see only pixels. */
 const MAX_BYTES = 96 * 1024
 const SIDE = 512
 const MIN_SIDE = 64

@@ -95,7 +95,7 @@ async function vectorOf(key: string, dataClass: string, attribute: string, { ask
 
 type Kind = 'words' | 'meaning' | 'vector'
 
-/** Attributes that are searched if none is named. @throws {ToolError} there is none */
+/** Attributes that are searched if none is named. @throws {ToolError} the dataclass has none */
 function attributesFor(kind: Kind, dataClass: string, context: ToolContext): string[] {
   // For an unknown dataclass any attribute name will do: the protocol answers with the error.
   if (!context.request.view.find(dataClass)) return ['ID']
@@ -104,7 +104,7 @@ function attributesFor(kind: Kind, dataClass: string, context: ToolContext): str
   return kind === 'words' ? names : names.slice(0, 1)
 }
 
-/** Attributes that can be searched this way, judged by the catalog: by meaning, a calculated text of a class with a vector. */
+/** Attributes that can be searched in this way, according to the catalog; by meaning: calculated texts of a class with a vector. */
 function namesFor(kind: Kind, dataClass: string, { request: { view } }: ToolContext): string[] {
   const classInView = view.find(dataClass)
   const attributes = classInView ? view.attributes(classInView) : []

@@ -11,11 +11,11 @@ import type {
 import type { EventRun } from '../event-run.ts'
 
 /**
- * Port to the place of entities, for plugin code, which waits for each change: this store, or databases. See `Backend` for the kernel
- * thread.
+ * Port to the place where entities are stored, this store or databases, for plugin code, which waits for each change. See `Backend` for the
+ * kernel thread.
  */
 export interface Changes {
-  /** True if events of entities may save and drop others, which then is part of the change. */
+  /** True if events of entities may save and drop other entities, as part of the change. */
   readonly mayEventsWrite: boolean
   /** True if a change can be sent without waiting for it. */
   readonly mayGoOn: boolean
@@ -24,13 +24,13 @@ export interface Changes {
   save(request: SaveRequest, dataClass: DataClass): SaveResult
   drop(request: Omit<DeleteRequest, 'kind'>, dataClass: DataClass): DeleteResult
   lock(dataClass: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult
-  /** State of the data that the events of a run read. @param open that of the call */
+  /** State of the data that the events of a run read. @param open snapshot of the call */
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot
   /**
-   * Runs events beside the changes of others, and the change after them.
-   * @param isAtomic true for one change of all or nothing
-   * @param work reads nothing of before
-   * @returns undefined: others have changed what was read, or were in the way, so that nothing is kept
+   * Runs events, and then the change, concurrently with the changes of others.
+   * @param isAtomic true if the change must be kept as a whole or not at all
+   * @param work uses nothing that was read before
+   * @returns undefined if nothing is kept, because others have changed what was read or were in the way
    */
   beside<T>(
     dataClass: DataClass,
@@ -40,10 +40,10 @@ export interface Changes {
   ): { readonly result: T } | undefined
   /**
    * Runs events and changes while no other client changes what they read.
-   * @param runs number of runs that have failed before
-   * @param work may run several times; returns whether all that it has done is to be kept
+   * @param runs number of earlier runs, which failed
+   * @param work may run several times; returns whether everything that it has done is to be kept
    * @param moment time of automatic values
-   * @returns what it returned; undefined: others were in the way each time
+   * @returns the result of `work`; undefined if others were in the way each time
    */
   alone(
     dataClass: DataClass,
@@ -52,6 +52,6 @@ export interface Changes {
     work: () => boolean,
     moment?: number,
   ): boolean | undefined
-  /** Does work when a change is committed: now, unless it is part of a transaction that is kept open. */
+  /** Runs `work` when a change is committed: immediately, unless the change is part of a transaction that is kept open. */
   afterChange(work: () => void): void
 }

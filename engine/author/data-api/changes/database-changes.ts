@@ -23,11 +23,11 @@ import { LanguageErrors } from '../language-errors.ts'
 import type { Changes } from './changes.ts'
 import { DatabaseRun } from './database-run.ts'
 
-/** Changes of entities of databases, by the thread that asks them. Their transactions guard what events have read. */
+/** Changes of entities of databases, made by the thread that queries the databases. Their transactions guard what events have read. */
 export class DatabaseChanges implements Changes {
   readonly mayEventsWrite = false
   readonly mayGoOn = false
-  /** The run of events, with their save or deletion; undefined: none is under way. */
+  /** The run of events, with their save or deletion; undefined if none is in progress. */
   private run: DatabaseRun | undefined
 
   constructor(private readonly language: Language) {}
@@ -36,7 +36,7 @@ export class DatabaseChanges implements Changes {
     return this.run?.hasBegun ?? false
   }
 
-  /** Name of the user, where databases know it. */
+  /** Name of the user, if databases receive it. */
   get user(): string | undefined {
     const { language } = this
     return language.options.needsUser ? language.scope.userName : undefined
@@ -89,7 +89,7 @@ export class DatabaseChanges implements Changes {
     return this.applyChange<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
   }
 
-  /** A fresh one: rows that were read before the run may be old. */
+  /** A new snapshot, because rows that were read before the run may be outdated. */
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
     run.ownSnapshot ??= this.language.snapshots.withDatabases(open, snapshot => snapshot)
     return run.ownSnapshot
@@ -140,7 +140,10 @@ export class DatabaseChanges implements Changes {
     return result
   }
 
-  /** @throws {LanguageErrors.REMOTE_IN_EVENT} {@link LanguageErrors.REMOTE_IN_TRANSACTION} the place does not allow changes */
+  /**
+   * @throws {LanguageErrors.REMOTE_IN_EVENT} {@link LanguageErrors.REMOTE_IN_TRANSACTION} changes are not allowed inside events or
+   * transactions
+   */
   private demand({ name }: DataClass): void {
     const { language } = this
     language.writes.writer()
@@ -148,7 +151,10 @@ export class DatabaseChanges implements Changes {
     if (language.writes.isInTransaction) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
   }
 
-  /** @param gate how other writes to the database are treated @param isWhole true to begin with whatever is asked first */
+  /**
+   * @param gate how other writes to the database are treated @param isWhole true if the first read or write of any kind begins the
+   * transaction
+   */
   private runOf(
     dataClass: DataClass,
     isAtomic: boolean,
@@ -189,7 +195,7 @@ export class DatabaseChanges implements Changes {
     return outcome
   }
 
-  /** Enqueues the jobs of events, which databases do not know. */
+  /** Enqueues the jobs of events, which are stored by the writer and not in the database. */
   private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
     const jobs = hooked.flatMap(each => each.jobs ?? [])
     if (jobs.length > 0) this.language.writes.writer().write({ kind: 'enqueue', jobs })

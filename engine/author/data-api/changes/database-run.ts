@@ -3,14 +3,14 @@ import type { Held, RemoteLink } from '../../../postgres/run/remote-link.ts'
 import type { RemoteCall } from '../../../postgres/tables/remote-needed.ts'
 
 /**
- * One run of the events of entities of a database, with the save or deletion after them, in a transaction of the database. It begins with the
- * first read of the events; without one, the save is as it would be without events.
+ * One run of the events of entities of a database, with the save or deletion after them, in a transaction of the database. The transaction
+ * begins with the first read of the events. Without such a read, the save works as if there were no events.
  */
 export class DatabaseRun {
   private isOpen = false
   private readonly later: (() => void)[] = []
 
-  /** @param isWhole true to begin with whatever is asked first */
+  /** @param isWhole true if the first read or write of any kind begins the transaction */
   constructor(
     private readonly link: RemoteLink,
     private readonly holding: Holding,
@@ -32,7 +32,7 @@ export class DatabaseRun {
     return this.isOpen || this.isWhole ? this.question() : undefined
   }
 
-  /** Does work when the transaction has been committed: now, if it has not begun. */
+  /** Runs `work` when the transaction has been committed: immediately, if it has not begun. */
   afterCommit(work: () => void): void {
     if (this.isOpen) this.later.push(work)
     else work()
@@ -45,7 +45,7 @@ export class DatabaseRun {
     return this.link.finish(this.holding.connection, keep)
   }
 
-  /** To be called when it has been kept. */
+  /** To be called when the transaction has been committed. */
   settle(): void {
     for (const work of this.later) work()
   }

@@ -13,7 +13,7 @@ import type { EventRun } from '../event-run.ts'
 import type { Language } from '../language.ts'
 import type { Changes } from './changes.ts'
 
-/** Changes of entities of this store, by the writer thread. It compares what events have read. */
+/** Changes of entities of this store, made by the writer thread, which checks whether what events have read has changed. */
 export class StoreChanges implements Changes {
   readonly mayEventsWrite = true
   readonly mayGoOn = true

@@ -47,6 +47,6 @@ export interface Query {
   readonly dataClass: DataClass
   readonly predicate: Predicate | undefined
   readonly orderBy: readonly SortKey[]
-  /** Undefined for the whole selection. */
+  /** Page to send; undefined for the whole selection. */
   readonly page: { readonly skip: number; readonly count: number } | undefined
 }

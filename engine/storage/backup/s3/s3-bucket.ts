@@ -11,13 +11,13 @@ export interface S3Bucket {
   readonly prefix: string
   /** Address of the bucket, without a `/` at its end. */
   readonly url: string
-  /** Undefined where the address of the server tells it. */
+  /** Region of the bucket; undefined if the address of the server contains it. */
   readonly region: string | undefined
 }
 
 const ADDRESS = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9])(?:\/(.*))?$/s
 const MAX_PREFIX_BYTES = 512
-/** The bucket in the address of a server that has a host name for each. */
+/** Placeholder for the bucket in the address of a server that has a host name for each bucket. */
 const BUCKET = '{bucket}'
 
 export const isS3Address = (text: string): boolean => /^s3:/i.test(text)

@@ -9,7 +9,7 @@ import type { Environment, S3Bucket } from './s3-bucket.ts'
 import { describeRefusal, isPassing, type Refusal } from './s3-error.ts'
 import { xmlText } from './s3-xml.ts'
 
-/** Tries of a request before the server has answered once: an address may be wrong. */
+/** Maximum number of tries of a request before the server has answered for the first time: its address may be wrong. */
 const FIRST_TRIES = 3
 const TRIES = 8
 const MAX_DELAY_MS = 20_000
@@ -27,12 +27,12 @@ interface FilePart {
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Name of the object, without the prefix of the place; none for the bucket. */
+  /** Name of the object, without the prefix of the place; undefined for the bucket. */
   readonly name?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | FilePart
-  /** Refusals that are answers to the caller. */
+  /** Statuses of refusals that are answers to the caller. */
   readonly accept?: readonly number[]
   /** The request in words, for messages. */
   readonly what: string
@@ -53,7 +53,7 @@ interface S3Answer {
 export interface S3Timing {
   /** Time before the second try; doubled for each further one. */
   readonly firstDelayMs: number
-  /** Time without a byte in either direction after which a connection is given up. */
+  /** Time without a byte in either direction after which a connection is closed. */
   readonly idleMs: number
   /** Time between two renewals of a lock. */
   readonly renewalMs: number
@@ -63,7 +63,7 @@ const TIMING: S3Timing = { firstDelayMs: 250, idleMs: 60_000, renewalMs: 60_000 
 /** Factor of the time for requests that may keep the server busy, such as the end of an upload in parts. */
 const PATIENCE = 10
 
-/** Signed requests to a bucket, which are tried again while the network or the server fails. */
+/** Sends signed requests to a bucket. They are tried again while the network or the server fails. */
 export class S3Client {
   private hasAnswered = false
 
@@ -84,7 +84,7 @@ export class S3Client {
     })
   }
 
-  /** The answer to a GET while it arrives; undefined for an accepted refusal. @throws {BackupError} */
+  /** The answer to a GET, readable while it arrives; undefined for an accepted refusal. @throws {BackupError} */
   open(request: S3Request): Promise<IncomingMessage | undefined> {
     return this.withRetries(request, async message => {
       if (message.statusCode! < 300) return message
@@ -93,7 +93,7 @@ export class S3Client {
     })
   }
 
-  /** Waits before a try. @returns false if there was no other one left @param failedTries number of tries that have failed */
+  /** Waits before another try. @returns false if no try is left @param failedTries number of tries that have failed */
   async mayTryAgain(failedTries: number): Promise<boolean> {
     if (failedTries >= (this.hasAnswered ? TRIES : FIRST_TRIES)) return false
     // Spread, so that clients that were refused together do not return together.
@@ -192,14 +192,14 @@ class Refused extends Error {
   }
 }
 
-/** Encodes all characters that signatures encode; `encodeURIComponent` leaves some out. */
+/** Encodes all characters that signatures encode; `encodeURIComponent` does not encode all of them. */
 const encodeText = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const digestOfBody = (body: S3Request['body']): string =>
   body === undefined ? EMPTY : typeof body === 'string' ? createHash('sha256').update(body).digest('hex') : body.sha256
 
-/** @throws {Error} the connection breaks, or there is too much */
+/** @throws {Error} the connection breaks, or the answer is too long */
 async function answerOf(message: IncomingMessage): Promise<S3Answer> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -4,9 +4,9 @@ import type { S3Bucket } from './s3-bucket.ts'
 /** A refusal of the server. */
 export interface Refusal {
   readonly status: number
-  /** Such as `AccessDenied`; empty if the answer has none. */
+  /** Code such as `AccessDenied`; empty if the answer has none. */
   readonly code: string
-  /** Region of the bucket, where the request was for another one. */
+  /** Region of the bucket, if the request was for another region. */
   readonly region: string | undefined
 }
 

@@ -7,11 +7,11 @@ import { listObjects, type S3Object } from './s3-objects.ts'
 
 const LOCKS = 'locks/'
 const MINUTE_MS = 60_000
-/** Age after which a lock that was not renewed does not count. Long, since a check of the data file lets no timer run. */
+/** Age after which a lock that was not renewed is ignored. Long, since no timer runs during a check of the data file. */
 const EXPIRED_MS = 60 * MINUTE_MS
 /** Time since its last renewal after which a holder does not trust its lock. */
 const DOUBTFUL_MS = 50 * MINUTE_MS
-/** Age of a lock whose holder has begun; two younger ones are of processes that have met. */
+/** Age of a lock whose holder has begun its work. Two younger locks belong to processes that have started at the same time. */
 const SETTLED_MS = 10_000
 const TRIES = 4
 
@@ -22,15 +22,15 @@ interface Holder {
 }
 
 /**
- * The right to change the backups of a place. Each process stores an object with a name of its own, and then lists them: when
- * there is another one, it withdraws its own. Of two processes at least one sees the other, provided that a listing shows
- * what was stored before it. `If-None-Match` would need one object only, but some servers accept the header and ignore it.
+ * The right to change the backups of a place. Each process stores an object with a unique name, and then lists them: when another one
+ * exists, it withdraws its own. Of two processes at least one sees the other, provided that a listing shows the objects stored before it.
+ * `If-None-Match` would need one object only, but some servers accept the header and ignore it.
  */
 export class S3Lock {
   private isLost = false
   private renewedAt = now()
   private readonly timer: NodeJS.Timeout
-  /** The one that is under way. */
+  /** The renewal that is in progress. */
   private renewal: Promise<void> | undefined
 
   private constructor(
@@ -81,7 +81,7 @@ export class S3Lock {
       )
   }
 
-  /** Never rejects: a lock that stays expires. */
+  /** Releases the lock. Never rejects: a lock that could not be removed expires. */
   async release(): Promise<void> {
     clearInterval(this.timer)
     await this.renewal
@@ -133,7 +133,7 @@ async function describe(client: S3Client, { name }: S3Object): Promise<BackupErr
   )
 }
 
-/** The first stops while the machine sleeps, the second may be put back. */
+/** Two clocks: the first stops while the machine sleeps, the second may be set back. */
 const now = (): readonly [number, number] => [performance.now(), Date.now()]
 const elapsedSince = ([steady, wall]: readonly [number, number]): number =>
   Math.max(performance.now() - steady, Date.now() - wall)

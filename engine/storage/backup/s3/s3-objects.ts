@@ -5,9 +5,9 @@ import { xmlElements, xmlText } from './s3-xml.ts'
 
 /** An object of a listing. */
 export interface S3Object {
-  /** Without the prefix of the place. */
+  /** Name without the prefix of the place. */
   readonly name: string
-  /** Time since it was stored, in milliseconds, by the clock of the server. */
+  /** Time since the object was stored, in milliseconds, by the clock of the server. */
   readonly ageMs: number
 }
 
@@ -43,8 +43,8 @@ export async function* listObjects(client: S3Client, prefix: string): AsyncGener
 }
 
 /**
- * Content of an object in pieces. A connection that breaks is followed by another one, from the byte that is missing.
- * @returns undefined when there is no such object @throws {BackupError}
+ * Content of an object in pieces. After a connection breaks, another one continues from the missing byte.
+ * @returns undefined when the object does not exist @throws {BackupError}
  */
 export async function openObject(client: S3Client, name: string): Promise<AsyncIterable<Buffer> | undefined> {
   const first = await client.open({ ...READ, name })

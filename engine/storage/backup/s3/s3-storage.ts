@@ -24,7 +24,7 @@ interface S3Options {
   readonly endpoint?: string | undefined
   /** Folder for files that are sent, which is removed afterwards. Needed for changes. */
   readonly temp?: string | undefined
-  /** Has the key. */
+  /** Environment that contains the key. */
   readonly env: Environment
   readonly timing?: S3Timing
   readonly partBytes?: number
@@ -142,7 +142,7 @@ export class S3Storage implements BackupStorage {
   }
 }
 
-/** Removes the files that a process has left. */
+/** Removes the files that an earlier process has left behind. */
 function clear(temp: string): void {
   for (const name of readdirSync(temp))
     if (name !== LOCK_FILE && name !== HELD_FILE) rmSync(join(temp, name), { recursive: true, force: true })

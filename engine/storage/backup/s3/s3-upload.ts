@@ -6,23 +6,23 @@ import { READ, REMOVE, type S3Client, type S3Request, WRITE } from './s3-client.
 import { escapeXml, xmlElements, xmlText } from './s3-xml.ts'
 
 /**
- * Prefix of markers: an empty object for each name that is being uploaded in parts. The server keeps the parts, and counts their
- * bytes, until the upload is completed or aborted; some servers list uploads only for a name that is given.
+ * Prefix of markers: an empty object for each name that is being uploaded in parts. The server keeps the parts, and counts their bytes,
+ * until the upload is completed or aborted; some servers list uploads only for a given name.
  */
 export const UPLOADS = 'uploads/'
 const PART_BYTES = 64 * 2 ** 20
-/** The protocol has 10,000. */
+/** Maximum number of parts. The protocol allows 10,000. */
 const MAX_PARTS = 9_000
-/** Parts that are sent at a time. */
+/** Maximum number of parts that are sent at the same time. */
 const AT_ONCE = 4
 const DIGEST = 'x-amz-meta-sha256'
 const PRECONDITION_FAILED = 412
 const NOT_IMPLEMENTED = 501
 const NOT_FOUND = 404
 
-/** Uploads of files, in parts where they are large. */
+/** Uploads files. Large files are sent in parts. */
 export class S3Uploads {
-  /** False when the server has refused to store an object on the condition that there is none. */
+  /** False after the server has refused to store an object on the condition that the name is unused. */
   private hasConditions = true
 
   constructor(
@@ -31,7 +31,7 @@ export class S3Uploads {
   ) {}
 
   /**
-   * Stores a file under a name that no other content has.
+   * Stores a file under a name that is not used for any other content.
    * @param isAllowed called before the object appears @throws {BackupError}
    */
   async put(name: string, path: string, content: Stored, isAllowed: () => void): Promise<void> {
@@ -42,7 +42,7 @@ export class S3Uploads {
     await this.storeOnce(name, content, { ...WRITE, name, headers, body })
   }
 
-  /** Aborts the uploads in parts that a process has left. @param markers names of their objects */
+  /** Aborts the uploads in parts that an earlier process has left behind. @param markers names of their objects */
   async clear(markers: readonly string[]): Promise<void> {
     await forEach(markers, async marker => {
       await this.abort(marker.slice(UPLOADS.length))
@@ -92,7 +92,7 @@ export class S3Uploads {
     return tags
   }
 
-  /** Makes an object appear, which must not be there. */
+  /** Makes an object appear, which must not exist before. */
   private async storeOnce(name: string, content: Stored, request: S3Request): Promise<void> {
     const condition = this.hasConditions ? { 'if-none-match': '*' } : undefined
     if (!condition && (await this.isStored(name, content))) return
@@ -114,7 +114,7 @@ export class S3Uploads {
     return this.storeOnce(name, content, request)
   }
 
-  /** @throws {BackupError} another content has the name */
+  /** @throws {BackupError} the object has other content */
   private async isStored(name: string, { bytes, sha256 }: Stored): Promise<boolean> {
     const { status, headers } = await this.client.send({ ...READ, method: 'HEAD', name })
     if (status === NOT_FOUND) return false

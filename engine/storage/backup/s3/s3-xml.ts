@@ -7,7 +7,7 @@ const unescaped = (text: string): string =>
     return code <= 0x10_ff_ff ? String.fromCodePoint(code) : all
   })
 
-/** Text of the first element of a name that has no elements inside. Answers of S3 have no attributes there, comments or CDATA. */
+/** Text of the first element of a name that contains no elements. In answers of S3, such elements have no attributes, comments or CDATA. */
 export function xmlText(xml: string, name: string): string | undefined {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
   return text === undefined ? undefined : unescaped(text)

@@ -17,17 +17,17 @@ import { planMigration, type TableChange } from '../plan-migration.ts'
 const SLICE_ROWS = 5_000
 const SLICE_BYTES = 8 * 2 ** 20
 
-/** Entry of `meta` of the copy: numbers of the tables in which entities have come or gone since the copy was made. */
+/** Entry of `meta` of the copy: numbers of the tables in which entities were inserted or deleted since the copy was created. */
 const MOVED = 'movedTables'
 
 interface CatchUpOptions {
   /** The store, which keeps its model. */
   readonly source: Environment
-  /** Its copy, which has been brought to the other model. */
+  /** The copy of the store, which has been brought to the other model. */
   readonly copy: Environment
   /**
-   * True if the change log of the source says what has changed since; otherwise the stamps of all rows are compared, as they have to be
-   * wherever another data file may have been put into place since the last comparison.
+   * True if the change log of the source records all changes since the last comparison. Otherwise the stamps of all rows are compared,
+   * which is necessary if the data file may have been replaced since then.
    */
   readonly hasChanges: boolean
   readonly onProgress: Progress
@@ -43,8 +43,8 @@ interface Difference {
 }
 
 /**
- * Makes the entities of a copy those of its source, which may be written to meanwhile: later changes are left to the next call.
- * A crash at any point costs only time.
+ * Updates the entities of a copy to those of its source, which may be written to meanwhile: later changes are left to the next call. A
+ * crash at any point costs only time.
  * @returns number of entities that differed
  */
 export function catchUp(options: CatchUpOptions): number {
@@ -54,8 +54,8 @@ export function catchUp(options: CatchUpOptions): number {
 }
 
 /**
- * Finds the targets of new relations again where entities have come or gone since the copy was made. The source must not be written
- * to from the last {@link catchUp} on.
+ * Finds the targets of new relations again where entities were inserted or deleted since the copy was created. The source must not be
+ * written to after the last {@link catchUp}.
  */
 export function relink(options: CatchUpOptions): void {
   const stamp = readGlobalStamp(options.copy)
@@ -152,7 +152,7 @@ class CatchUp {
     }
   }
 
-  /** Rows whose references are others now. */
+  /** Rows whose references have changed. */
   private *relinked(change: TableChange, first: number): Generator<Difference> {
     const { source, copy } = this.options
     const { tableNumber } = change.after
@@ -196,7 +196,10 @@ class CatchUp {
   }
 }
 
-/** Every change of an entity gives it another global stamp; the other two tell stores apart that have gone different ways. */
+/**
+ * True if two rows have the same state. Every change of an entity gives it another global stamp; the other two values distinguish stores
+ * that have diverged.
+ */
 function isSame({ oldLayout, newLayout }: TableChange, bytes: Uint8Array, { bytes: copiedBytes }: StoredRow): boolean {
   const [old, row] = [new RowView(oldLayout, bytes), new RowView(newLayout, copiedBytes)]
   return old.globalStamp === row.globalStamp && old.stamp === row.stamp && old.timestamp === row.timestamp

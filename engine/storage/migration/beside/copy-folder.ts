@@ -11,7 +11,7 @@ import { type Environment, openEnvironment } from '../../environment.ts'
 import { makeFolder } from '../../store-folder.ts'
 import { syncFile } from '../../sync-file.ts'
 
-/** Model that the copy of a store is brought to. */
+/** Model to which the copy of a store is brought. */
 export interface CopyTarget {
   /** As returned by `checkModel`. */
   readonly model: Model
@@ -20,13 +20,13 @@ export interface CopyTarget {
 
 /** Content of the file that describes a copy. */
 interface Described extends CopyTarget {
-  /** Lets the model remove or break data that it no longer allows. */
+  /** Lets the model remove or break data that it does not allow. */
   readonly allowLoss: boolean
 }
 
 const DESCRIPTION = 'target.json'
 
-/** The copy of a store that is brought to another model: a folder inside of the store's own. */
+/** The copy of a store that is brought to another model: a folder inside the folder of the store. */
 export class CopyFolder {
   readonly path: string
 
@@ -43,7 +43,7 @@ export class CopyFolder {
     return existsSync(join(this.path, DATA_FILE))
   }
 
-  /** Undefined if there is no copy, or it is not described yet. */
+  /** Description of the copy; undefined if the copy does not exist or is not described yet. */
   get description(): Described | undefined {
     try {
       return JSON.parse(readFileSync(join(this.path, DESCRIPTION), 'utf8')) as Described

@@ -15,7 +15,7 @@ const FEW = 5_000
 const PASSES = 20
 
 export interface BesideOptions extends StoreLocation, CopyTarget {
-  /** Lets the changed model remove or break data that it no longer allows. */
+  /** Lets the changed model remove or break data that it does not allow. */
   readonly allowLoss: boolean
 }
 
@@ -25,9 +25,9 @@ interface BesideEvents {
 }
 
 /**
- * Brings a copy of a store to another model while a server uses the store. The next start with that model takes it, see
- * `take-copy.ts`. An interrupted call is continued by the next one.
- * @returns false if the store has the model
+ * Brings a copy of a store to another model while a server uses the store. The next start with that model uses the copy, see
+ * `take-copy.ts`. The next call continues an interrupted one.
+ * @returns false if the store already has the model
  * @throws {MigrationError} the model does not fit the data
  * @throws {Error} the disk has no room for a copy
  */
@@ -63,7 +63,7 @@ export async function migrateBeside(options: BesideOptions, { onNote, onProgress
   }
 }
 
-/** Rows that are rewritten, and new indexes, take more than the copy. @throws {Error} */
+/** Requires room for the copy, and for the rows that are rewritten and new indexes. @throws {Error} */
 function demandRoom(path: string): void {
   const size = 2 * statSync(join(path, DATA_FILE)).size
   const { bavail, bsize } = statfsSync(path)

@@ -24,10 +24,10 @@ interface TakeOptions extends StoreLocation, CopyTarget {
 }
 
 /**
- * Puts the copy of a store that has been brought to the model in the place of the store, after it has taken over what has changed
- * since. The caller has exclusive use of the store, which is complete without its log. An interruption costs only time.
+ * Replaces the store by its copy that has been brought to the model, after the copy has taken over later changes. The caller has exclusive
+ * use of the store, which is complete without its log. An interruption costs only time.
  * @throws {MigrationError} the model does not fit the data; the copy stays
- * @throws {Error} a process without the lock of the store goes on reading the data file
+ * @throws {Error} a process without the lock of the store still reads the data file
  */
 export async function takeCopy(options: TakeOptions): Promise<void> {
   const { path, lock, onNote } = options
@@ -68,7 +68,7 @@ async function takeAlone(folder: CopyFolder, options: TakeOptions): Promise<void
   }
 }
 
-/** @returns the reason for which the copy cannot be used; undefined if it can */
+/** @returns the reason why the copy cannot be used; undefined if it can be used */
 function reasonAgainst(folder: CopyFolder, target: CopyTarget): string | undefined {
   if (!folder.isFor(target)) return 'the model is another one now'
   if (!folder.isCopied) return 'the data file was not copied yet'
@@ -100,7 +100,10 @@ async function complete(folder: CopyFolder, source: Environment, options: TakeOp
   }
 }
 
-/** Takes over all that is not an entity: counters, uploads, entity sets, records of the server, and which code has calculated values. */
+/**
+ * Takes over everything except entities: counters, uploads, entity sets, records of the server, and the fingerprints of the code that has
+ * calculated values.
+ */
 function takeOverRest(source: Environment, copy: Environment): void {
   const { changes } = planMigration(loadSchema(source), loadSchema(copy))
   const binaries = new BinaryTable(copy)

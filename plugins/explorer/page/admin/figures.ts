@@ -6,7 +6,7 @@ interface MetricValue {
   readonly metricName?: string
 }
 
-/** A metric as `$info/metrics` has it. */
+/** A metric as `$info/metrics` returns it. */
 interface Metric {
   readonly name: string
   readonly values: readonly MetricValue[]

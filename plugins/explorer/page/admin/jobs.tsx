@@ -56,7 +56,7 @@ async function replayAll(): Promise<string> {
   return text('jobsReplayed', { count })
 }
 
-/** The jobs of plugins: their functions, and those in one state. */
+/** Jobs of plugins: their functions, and the jobs in one state. */
 export function Jobs() {
   const [state, setState] = useState<State>('failed')
   return (

@@ -33,7 +33,7 @@ const STEPS: Readonly<Record<NonNullable<Answer['step']>['what'], () => string>>
   catchUp: () => text('stepCatchUp'),
 }
 
-/** A change of the model that is prepared while the server goes on. */
+/** A change of the model that is prepared while the server keeps running. */
 export function ModelChange() {
   const [allowLoss, setAllowLoss] = useState(false)
   const send = (method: 'POST' | 'DELETE', notice: string) => async (): Promise<string> => {

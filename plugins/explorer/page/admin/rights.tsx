@@ -6,7 +6,7 @@ import { text } from './texts.ts'
 /** Decision about an action, with the reason. */
 interface Verdict {
   readonly allowed: boolean
-  /** Resource whose setting decides; absent if the default does. */
+  /** Resource whose setting decides; absent if the default decides. */
   readonly setting?: string
   readonly needed?: readonly string[]
   readonly by?: string

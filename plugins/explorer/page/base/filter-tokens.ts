@@ -1,7 +1,6 @@
 /**
- * Texts of `$filter` as tokens, also of unfinished texts: for colours, completion, and the parser of the filter's
- * builder. The server's grammar (`engine/query/parse/filter.ohm`) decides what is valid; text that these rules cannot read is
- * `unknown` here.
+ * Splits texts of `$filter`, even unfinished ones, into tokens: for colours, completion, and the parser of the filter builder. The server's
+ * grammar (`engine/query/parse/filter.ohm`) decides what is valid; text that these rules cannot read is `unknown` here.
  */
 
 export type TokenKind =

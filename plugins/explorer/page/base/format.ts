@@ -53,7 +53,7 @@ function dateFormat(code: string, isDay: boolean | undefined): Intl.DateTimeForm
 /** Formats a duration: `1:05:09`, with milliseconds if there are any. */
 export const formatDuration = (milliseconds: number | string): string => durationText(milliseconds).replace(/^-/, '−')
 
-/** A value for spreadsheets, with all that is stored; null for null, and for images and blobs. */
+/** A complete value for spreadsheets, as stored; null for null, images and blobs. */
 export function exactText(value: unknown, attribute: Attribute): string | null {
   const { type, simpleDate } = attribute
   if (value === null || type === 'image' || type === 'blob') return null

@@ -11,7 +11,7 @@ export interface Attribute {
   readonly autosequence?: boolean
   readonly readOnly?: boolean
   readonly mandatory?: boolean
-  /** Value of a new entity for which none is given. */
+  /** Default value for new entities. */
   readonly default?: unknown
   readonly multiLine?: boolean
   readonly simpleDate?: boolean

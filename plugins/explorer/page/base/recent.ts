@@ -18,7 +18,7 @@ const noted = rememberedOfUser<readonly RecentPlace[]>('recent', [])
 /** Recent places, without dataclasses that the user may not see. */
 export const recentPlaces = computed(() => noted.value.filter(({ title }) => dataClasses.value.has(title)))
 
-/** Notes every dataclass that is shown, with its filter; other parts of the address do not count as a different place. */
+/** Notes every dataclass that is shown, with its filter. A difference in other parts of the address does not make a different place. */
 export function noteRecentPlaces(): void {
   effect(() => {
     const { path, query } = place.value

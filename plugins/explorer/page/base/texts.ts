@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, string | number>>
 export const languages = signal<Readonly<Record<string, string>>>({ en: 'English', de: 'Deutsch' })
 const chosen = remembered<string>('language', '')
 
-/** Code of the current language: the chosen one, else the first available one of the browser's. */
+/** Code of the current language: the chosen language, or else the first available language of the browser. */
 export const language = computed(() => {
   const wanted = [chosen.value, ...navigator.languages.map(each => each.slice(0, 2))]
   return wanted.find(each => each in languages.value) ?? 'en'

@@ -154,7 +154,7 @@ export const LISTED = 3
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Values of an entity at the path of a column: one, or several behind a 1→N relation. */
+/** Values of an entity at the path of a column: one value, or several after a 1→N relation. */
 export const valuesAt = (entity: Json, path: string): readonly unknown[] =>
   path
     .split('.')

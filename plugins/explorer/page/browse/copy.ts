@@ -73,7 +73,7 @@ async function ofSet(
   return entities.slice(0, MAX_ROWS)
 }
 
-/** The text of a cell with all that is stored; null for null. */
+/** The complete text of a cell, as stored; null for null. */
 function copiedText(column: Column, entity: Entity): string | null {
   const { path, attribute } = column
   const values = valuesAt(entity, path)

@@ -17,7 +17,7 @@ export interface Asked {
   readonly parameters: Parameters
   /** Number of rows of a page, chosen so that its answer stays small. */
   readonly pageRows: number
-  /** True if values depend on the filter and the order, which an entity set no longer has: `__SCORE`. */
+  /** True if values depend on the filter and the order, which an entity set does not keep: `__SCORE`. */
   readonly needsQuery: boolean
 }
 

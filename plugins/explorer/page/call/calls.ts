@@ -37,8 +37,8 @@ export const idOf = ({ applyTo, owner, name }: Callable): string =>
   applyTo === 'singleton' ? `singleton.${owner}.${name}` : `${applyTo}.${name}`
 
 /**
- * Reads JSON. Other input is taken as a text, so that most texts need no quotes; invalid input that begins like JSON is an
- * error instead, because it was meant to be JSON.
+ * Reads JSON. Other input is treated as a string, so that most texts need no quotes; invalid input that begins like JSON is an error
+ * instead, because it was meant to be JSON.
  */
 export function readArgument(text: string): Argument {
   const trimmed = text.trim()

@@ -12,7 +12,7 @@ export interface Form {
   readonly inputs: ReadonlyMap<string, Input>
 }
 
-/** The content of the field for the stored value of an attribute; of a new entity for its default. */
+/** The content of the field for the stored value of an attribute, or for its default in a new entity. */
 export const storedInput = ({ base, dataClass }: Form, attribute: Attribute): Input =>
   base ? inputOf(attribute, base.json.get(attribute.name)) : defaultInput(dataClass, attribute)
 

@@ -1,4 +1,4 @@
-/** Fields of the browser for texts and dates: their texts for inputs, and the inputs after a user has typed. */
+/** Browser fields for texts and dates: converts inputs to the texts of fields, and typed texts to inputs. */
 import type { Attribute } from '../base/model.ts'
 import { editorByType, type Input } from './editor.ts'
 import { retyped, withPlainEnds } from './line-ends.ts'
@@ -32,8 +32,8 @@ export function shownText(control: Control, input: Input): string {
 
 /**
  * The input after a user has typed.
- * @param before the input until then
- * @param typed text in the field now; empty for a date of which parts are missing
+ * @param before the previous input
+ * @param typed current text of the field; empty for an incomplete date
  */
 export function typedInput(
   control: Control,

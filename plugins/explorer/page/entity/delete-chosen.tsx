@@ -17,7 +17,7 @@ interface DeleteChosenProps {
   readonly onClose: () => void
 }
 
-/** Asks before the chosen entities are deleted, and reports those that could not be. */
+/** Asks before the chosen entities are deleted, and reports those that could not be deleted. */
 export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
   const report = useSignal<DeleteReport | undefined>(undefined)
   const error = useSignal<unknown>(undefined)

@@ -10,13 +10,13 @@ import { text } from './texts.ts'
 
 interface DeleteProps {
   readonly dataClass: DataClass
-  /** The shown version; no other one is deleted. */
+  /** The shown version, which is the only one that is deleted. */
   readonly entity: Entity
   readonly label: string
   readonly onClose: () => void
 }
 
-/** Asks before an entity is deleted, and shows the reason if it cannot be. */
+/** Asks before an entity is deleted, and shows the reason if it cannot be deleted. */
 export function DeleteDialog({ dataClass, entity, label, onClose }: DeleteProps) {
   const error = useSignal<unknown>(undefined)
   const isDeleting = useSignal(false)

@@ -1,4 +1,4 @@
-/** Deletion of many entities, some at a time, so that it can be followed and cancelled. */
+/** Deletes many entities in batches, so that the deletion can be followed and cancelled. */
 import type { Chosen } from '../base/chosen.ts'
 import type { DataClass } from '../base/catalog.ts'
 import { entitiesPath, entityPath, entitySetPath } from '../base/paths.ts'
@@ -62,7 +62,9 @@ async function deleteSome(dataClass: DataClass, keys: readonly string[], report:
   }
 }
 
-/** Keys of the chosen entities. Those of a whole selection are read from its entity set, in which deleted entities keep their positions. */
+/**
+ * Keys of the chosen entities. The keys of a whole selection are read from its entity set, in which deleted entities keep their positions.
+ */
 export async function* keysOf(
   dataClass: DataClass,
   { isAll, keys }: Chosen,

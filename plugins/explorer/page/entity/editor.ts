@@ -21,8 +21,8 @@ export type Editor =
   | 'blob'
 
 /**
- * Content of a field: a text, a bool, or the key of a related entity. What is stored and what is sent follow from it exactly, so a
- * string has its own line ends, and a date its instant. Images and blobs are files.
+ * Content of a field: a text, a bool, or the key of a related entity. It determines the stored and the sent value exactly: a string keeps
+ * its line ends, and a date its instant. Images and blobs are files.
  */
 export type Input = string | boolean | null
 
@@ -113,7 +113,7 @@ const keyOf = (value: unknown): string | null => {
 
 /**
  * The value that is sent for the content of a field.
- * @param decimal the sign that the user's language has before decimals; `.` always is one too
+ * @param decimal decimal sign of the user's language; `.` is always accepted too
  */
 export function read(attribute: Attribute, input: Input, decimal = '.'): Read {
   if (input === null || typeof input === 'boolean') return { json: String(input) }

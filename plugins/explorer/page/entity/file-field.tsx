@@ -14,7 +14,7 @@ interface FileViewProps {
   readonly attribute: Attribute
   /** Null for none; undefined to show the stored one. */
   readonly file: File | null | undefined
-  /** Address of the stored one. */
+  /** Address of the stored file. */
   readonly uri: string | undefined
 }
 

@@ -8,8 +8,8 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /**
- * Position of the first character that is invalid at that place; the length of the text if its end is missing.
- * @param seen called with each sign, string and other value until there
+ * Position of the first invalid character; the length of the text if its end is missing.
+ * @param seen called with each sign, string and other value before that position
  */
 export function jsonFaultAt(text: string, seen?: (token: string, at: number) => void): number | undefined {
   let at = 0

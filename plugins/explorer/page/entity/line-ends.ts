@@ -4,9 +4,9 @@
 export const withPlainEnds = (text: string): string => text.replace(/\r\n?/g, '\n')
 
 /**
- * The text after a user has changed what the area shows. Line ends outside the changed part stay as they are; new ones are like
- * those of the stored text if these are all alike, else `\n`.
- * @param before the text until then
+ * The text after a user has changed what the area shows. Line ends outside the changed part stay as they are; new ones are like those of
+ * the stored text if these are all alike, else LF.
+ * @param before the previous text
  */
 export function retyped(stored: string, before: string, typed: string): string {
   if (typed === withPlainEnds(stored)) return stored
@@ -21,11 +21,11 @@ export function retyped(stored: string, before: string, typed: string): string {
   return joined(joined(head, added), before.slice(placeIn(before, shown.length - back)))
 }
 
-/** Two parts of a text; a `\r` and a `\n` do not become one line end. */
+/** Joins two parts of a text such that a CR and an LF do not become one line end. */
 const joined = (head: string, tail: string): string =>
   (tail.startsWith('\n') ? head.replace(/\r+$/, ends => '\n'.repeat(ends.length)) : head) + tail
 
-/** Position in a text of a position in what an area shows. */
+/** Converts a position in the text that an area shows to a position in the stored text. */
 function placeIn(text: string, shown: number): number {
   let at = 0
   for (let count = 0; count < shown; count++) at += text[at] === '\r' && text[at + 1] === '\n' ? 2 : 1

@@ -8,9 +8,9 @@ interface MergeRow {
   readonly base: Input
   readonly mine: Input
   readonly theirs: Input
-  /** True if both sides have changed it, to different values: the user chooses. */
+  /** True if both sides have changed the attribute, to different values: the user chooses. */
   readonly isConflict: boolean
-  /** The side that has changed it; in a conflict, the default choice. */
+  /** The side that has changed the attribute; in a conflict, the default choice. */
   readonly from: Side
 }
 
@@ -39,15 +39,15 @@ export function mergeRows(
 interface FileRow<File> {
   readonly name: string
   readonly mine: File | null
-  /** Address of the currently stored one. */
+  /** Address of the currently stored file. */
   readonly theirs: string | undefined
   readonly isConflict: boolean
   readonly from: Side
 }
 
 /**
- * Images and blobs that the user has changed. The previous content cannot be read, nor whether others have replaced it:
- * the user chooses, unless there was nothing and still is nothing.
+ * Images and blobs that the user has changed. The previous content cannot be read, nor whether others have replaced it: the user chooses,
+ * unless the attribute was empty and still is.
  */
 export function fileRows<File>(
   mine: ReadonlyMap<string, File | null>,

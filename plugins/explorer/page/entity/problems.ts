@@ -1,4 +1,4 @@
-/** Problems of a draft, as far as the catalog reveals them. */
+/** Problems of a draft that the catalog reveals. */
 import { attributeOf } from '../base/catalog.ts'
 import { changedInputs, readInput } from './changes.ts'
 import type { Draft } from './draft.ts'
@@ -7,7 +7,7 @@ import { text } from './texts.ts'
 
 /**
  * Messages by attribute.
- * @param isComplete reports missing values too: not while the user is still typing
+ * @param isComplete true to report missing values too; false while the user is still typing
  */
 export function problemsOf(draft: Draft, isComplete: boolean): ReadonlyMap<string, readonly string[]> {
   const problems = new Map<string, readonly string[]>()

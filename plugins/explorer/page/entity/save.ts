@@ -1,4 +1,4 @@
-/** Saves, and undoing the last one. */
+/** Saves and deletions, and undoing the last of them. */
 import { type Attribute, attributeOf, type DataClass } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
 import { entityPath } from '../base/paths.ts'
@@ -45,8 +45,8 @@ const save = ({ name, key }: DataClass, values: Values, version?: Saved): Promis
 
 /**
  * Saves the changes of the user, and offers to undo them.
- * @returns the key, or undefined if it was cancelled
- * @throws {RestError} the server refuses it
+ * @returns the key, or undefined if the save was cancelled
+ * @throws {RestError} the server refuses the save
  */
 export async function saveDraft(of: Draft): Promise<string | undefined> {
   const { dataClass, base } = of
@@ -166,7 +166,7 @@ async function keptFile(uri: string): Promise<Blob | undefined> {
 
 /**
  * @param version the entity that is changed; undefined for a new one
- * @param lost attributes whose values are not among the kept ones
+ * @param lost attributes whose values were not kept
  * @returns a message about lost values
  */
 async function saveValues(
@@ -186,7 +186,7 @@ async function saveValues(
   return lost.length > 0 ? text('undoneWithout', { names: lost.join(', ') }) : undefined
 }
 
-/** @returns ids of uploads by attribute; undefined if it was cancelled */
+/** @returns ids of uploads by attribute; undefined if the upload was cancelled */
 async function uploadAll(dataClass: DataClass, files: ReadonlyMap<string, File | null>): Promise<Values | undefined> {
   const values: (readonly [string, string])[] = []
   for (const [name, file] of files) {

@@ -10,7 +10,7 @@ export const localTime = (text: string): string =>
   isInstant(text) ? new Date(clockOf(new Date(text))).toISOString().slice(0, -1) : text
 
 /**
- * The instant of a local time: of the two at which clocks show it in an hour that is repeated, the one with the offset of `near`.
+ * The instant of a local time; in an hour that clocks repeat, the instant with the offset of `near`.
  * @returns the text itself unless it is a local time that clocks show
  */
 export function instantOf(text: string, near = ''): string {

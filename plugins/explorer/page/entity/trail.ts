@@ -1,10 +1,10 @@
-/** Entities that the panel has shown in turn: the one that the address names, and those reached from it over relations. */
+/** Entities that the panel has shown one after the other: the entity in the address, and entities reached from it over relations. */
 export interface Step {
   readonly dataClass: string
   readonly key: string
 }
 
-/** Maximum length; more steps would be of no use to readers, and make addresses longer. */
+/** Maximum length; more steps would not help readers, and would make addresses longer. */
 const MAX_STEPS = 12
 
 /** Parses the trail of the address: `Country/FR;Region/western-europe`. Unreadable parts are left out. */

@@ -6,7 +6,7 @@ const TIMEOUT = 600
 /**
  * Uploads a file, by `XMLHttpRequest`, which reports progress.
  * @returns the id with which a save attaches it
- * @throws {RestError} the server refuses it
+ * @throws {RestError} the server refuses the upload
  */
 export function upload(
   file: Blob,

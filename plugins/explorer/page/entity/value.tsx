@@ -21,7 +21,7 @@ interface ValueProps {
   readonly entityKey: string
   readonly attribute: Attribute
   readonly value: unknown
-  /** True if the value is only its beginning. */
+  /** True if only the beginning of the value is given. */
   readonly isLarge: boolean
 }
 

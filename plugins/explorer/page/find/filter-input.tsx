@@ -8,7 +8,7 @@ import type { FilterEditor } from './editor.ts'
 import { errorPlace } from './error-place.ts'
 import { text } from './texts.ts'
 
-/** The text of the draft: first a plain input, and from its first use on an editor with colours and completion. */
+/** The text of the draft: a plain input until its first use, then an editor with colours and completion. */
 export function FilterInput({ check }: { readonly check: Check }) {
   const [isWanted, setWanted] = useState(wasUsed)
   const [editor, setEditor] = useState<FilterEditor>()

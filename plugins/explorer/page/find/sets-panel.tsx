@@ -1,4 +1,4 @@
-/** Entity sets of a dataclass: to be kept, opened, combined, released. */
+/** Panel for keeping, opening, combining and releasing entity sets of a dataclass. */
 import { useEffect, useState } from 'preact/hooks'
 import { go, linkTo, place } from '../base/place.ts'
 import { isAbort } from '../base/rest.ts'

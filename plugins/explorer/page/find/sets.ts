@@ -78,7 +78,7 @@ export async function countCombined(
 }
 
 /**
- * Number of entities in a set; the request counts as a use of it.
+ * Number of entities in a set; the request prolongs the life of the set.
  * @returns undefined if the set has ended
  */
 export async function countSet(dataClass: string, id: string, signal: AbortSignal): Promise<number | undefined> {

@@ -11,7 +11,7 @@ interface ValueFilterProps {
   /** Path of the attribute, starting at the shown dataclass. */
   readonly path: string
   readonly attribute: Attribute
-  /** Several values behind 1→N relations, for which there is no condition. */
+  /** Values at the path. Several values, after 1→N relations, have no condition. */
   readonly values: readonly unknown[]
 }
 

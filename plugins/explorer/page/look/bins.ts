@@ -76,7 +76,7 @@ const LENGTHS: Readonly<Record<Step, number>> = {
 export const stepOf = (min: number, max: number, most: number): Step =>
   STEPS.find(each => (max - min) / LENGTHS[each] <= most) ?? 'decade'
 
-/** Calendar ranges in UTC, from the one with `min` to the one with `max`. Undefined if there are more than `most`. */
+/** Calendar ranges in UTC, from the range with `min` to the range with `max`. Undefined if there are more than `most`. */
 export function dateRanges(min: number, max: number, step: Step, most: number): Range[] | undefined {
   const ranges: Range[] = []
   let from = startOf(min, step)

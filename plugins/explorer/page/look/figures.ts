@@ -32,7 +32,7 @@ export function kindOf(attribute: Attribute): Kind {
   return NUMBERS.has(attribute.type) ? 'number' : (KINDS[shapeOf(attribute)] ?? 'presence')
 }
 
-/** Returns true if averages of the attribute are meaningful, unlike those of keys. */
+/** Returns true if averages of the attribute are meaningful, unlike averages of keys. */
 export const isNumber = (attribute: Attribute): boolean => kindOf(attribute) === 'number' && !attribute.identifying
 
 interface Summary {

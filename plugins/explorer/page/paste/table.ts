@@ -2,7 +2,7 @@
 
 const DELIMITERS = ['\t', ';', ','] as const
 
-/** Cells of a row. An empty one is null; in quotes it is an empty text, as in files for imports. */
+/** Cells of a row. An empty cell is null, a quoted empty cell an empty string, as in files for imports. */
 export type Cells = readonly (string | null)[]
 
 /** Parses rows and cells. Quoted cells may contain delimiters, line ends and doubled quotes; empty rows are left out. */

@@ -16,7 +16,7 @@ interface Explained {
   readonly timing: PerformanceResourceTiming | undefined
 }
 
-/** Number of requested entities, like that of a page of the grid. */
+/** Number of requested entities, as in a page of the grid. */
 const PAGE = 40
 
 /** Shows how the server executes the filter of the selection, with the rows and the time of each step. */

@@ -46,7 +46,7 @@ export function App() {
   )
 }
 
-/** Focuses the content; a link to `#content` would be taken for a place. */
+/** Focuses the content; a link to `#content` would be treated as a place. */
 const skip = (): void => document.getElementById('content')?.focus()
 
 const pageAt = (name: string) => PAGES.find(({ path }) => path === name)

@@ -34,7 +34,7 @@ export async function exportSelection(
   saveAs(addressOf(set, { ...parameters, $top }), `${selection.dataClass.name}.${format}`)
 }
 
-/** Paths of the columns that the grid shows, without those that no file has: images, blobs, lists of entities, scores. */
+/** Paths of the columns that the grid shows, without columns that files cannot contain: images, blobs, lists of entities, scores. */
 export function shownPaths({ dataClass }: Selection): readonly string[] {
   const { columns = '' } = place.value.query
   const chosen = parseColumns(columns, dataClass, targetOf)

@@ -144,7 +144,7 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
 
 const DEFAULTS = { existing: 'reject', delimiter: '', decimal: '', dates: '', encoding: '' } as const
 
-/** True for options by which the file has other columns. */
+/** True if the changed options affect which columns the file has. */
 const changesColumns = ({ format, delimiter, encoding }: Partial<ImportOptions>): boolean =>
   (format ?? delimiter ?? encoding) !== undefined
 
@@ -169,7 +169,7 @@ const stampOf = (dataClass: string): Promise<number | undefined> =>
     () => undefined,
   )
 
-/** Says what an import has done whose dialog has been closed. */
+/** Reports the outcome of an import whose dialog has been closed. */
 function tell(file: File, { outcome }: Finished): void {
   const { length } = outcome.rejectedLines
   notify(

@@ -34,7 +34,7 @@ export function ImportAction() {
   )
 }
 
-/** Receives files that are dropped onto the view. @returns ends it */
+/** Receives files that are dropped onto the view. @returns a function that ends this */
 function acceptFiles(receive: (file: File) => void): () => void {
   const controller = new AbortController()
   const { signal } = controller

@@ -9,7 +9,7 @@ interface OptionProps {
 
 type Choices = readonly (readonly [value: string, label: string])[]
 
-/** How the file is read. What is rarely needed is folded away. */
+/** Options for reading the file. Rarely needed ones are folded away. */
 export function ImportOptionFields({ options, preview, onChange }: OptionProps) {
   const isCsv = options.format === 'csv'
   const field = (name: keyof ImportOptions, choices: Choices) => (

@@ -5,7 +5,7 @@ import type { FileFormat } from './file-format.ts'
 import { columnsParameter, type Mapping, proposeMapping, withoutTwice } from './mapping.ts'
 import { text } from './texts.ts'
 
-/** How a file is read, as parameters of `$import`; empty for what the server finds out or takes by default. */
+/** How a file is read, as parameters of `$import`; empty for options that the server detects or for which its default is used. */
 export interface ImportOptions {
   readonly format: FileFormat
   readonly existing: 'reject' | 'update' | 'skip'
@@ -41,7 +41,7 @@ export interface Outcome {
 }
 
 const PREVIEWED_ROWS = 20
-/** Even, so that no character of UTF-16 is cut. */
+/** Number of bytes for the preview; even, so that no character of UTF-16 is cut. */
 const PREVIEWED_BYTES = 256 * 1024
 const POLL_MS = 1_000
 
@@ -92,7 +92,7 @@ interface Sending {
 }
 
 /**
- * Sends a file, which the browser reads as it goes.
+ * Sends a file, which the browser reads while sending it.
  * @throws {RestError} the file as a whole cannot be read
  */
 export async function sendFile(sending: Sending): Promise<Outcome> {
@@ -150,7 +150,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** The lines are those of the answer itself, with the digits of long integers. */
+/** Outcome of an import. Its lines are copied from the answer itself, with the digits of long integers. */
 function outcomeOf(answer: string): Outcome {
   const [, ...lines] = answer.slice(0, answer.lastIndexOf(']')).split('\n')
   return { ...JSON.parse(answer), rejectedLines: lines.map(line => line.replace(/,$/, '')) }

@@ -7,15 +7,15 @@ export type Mapping = Readonly<Record<string, string | null>>
 
 interface FileColumn {
   readonly name: string
-  /** The attribute that the server takes for it. */
+  /** The attribute to which the server maps the column. */
   readonly attribute: string | null
 }
 
-/** Attributes that columns can have: stored ones, and relations, by the key of the related entity. */
+/** Attributes to which columns can be mapped: stored ones, and relations, by the key of the related entity. */
 export const importTargets = ({ attributes }: DataClass): readonly Attribute[] =>
   attributes.filter(({ kind }) => kind === 'storage' || kind === 'relatedEntity')
 
-/** Maps columns by their names, whatever their case, blanks and punctuation. No attribute is taken twice. */
+/** Maps columns by their names, whatever their case, blanks and punctuation. No attribute is mapped twice. */
 export function proposeMapping(columns: readonly FileColumn[], dataClass: DataClass): Mapping {
   const taken = new Set(columns.map(({ attribute }) => attribute))
   const targets = importTargets(dataClass)
@@ -29,13 +29,13 @@ export function proposeMapping(columns: readonly FileColumn[], dataClass: DataCl
   return mapping
 }
 
-/** The value of `$columns`: what the names of columns do not say already. Empty if they say all. */
+/** The value of `$columns`: the mappings that do not follow from the names of columns. Empty if all of them do. */
 export function columnsParameter(mapping: Mapping): string {
   const told = Object.entries(mapping).filter(([name, attribute]) => name !== attribute)
   return told.length === 0 ? '' : JSON.stringify(Object.fromEntries(told))
 }
 
-/** A mapping in which no attribute has two columns: the first one keeps it. */
+/** A mapping in which no attribute has two columns: the first column keeps it. */
 export function withoutTwice(mapping: Mapping): Mapping {
   const taken = new Set<string | null>()
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 import { ask } from '../base/rest.ts'
 import { isAdministrator } from '../base/session.ts'
 
-/** True if `$import` answers to the user: administrators, unless the server does without it. */
+/** True if the user may call `$import`: administrators, unless it is disabled on the server. */
 export const mayImport = signal(false)
 
 effect(() => {
