@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { BaseEntity, BaseSelection } from '../../engine/author/declare/author-types.ts'
 import { randomOf } from '../support/base/random.ts'
-import { openWorld } from '../support/engine/language-world.ts'
+import { openWorld } from '../support/engine/code-world.ts'
 import { seedOf } from '../support/runner/rounds.ts'
 
 interface Row {

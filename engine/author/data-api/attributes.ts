@@ -68,21 +68,21 @@ const accessorAt = ({ get, set }: PropertyDescriptor, place: CodePlace): Propert
 })
 
 /** A getter that reads what restrict events hide from the caller. */
-const seeingAll = ({ get, set }: PropertyDescriptor, { language }: Binding): PropertyDescriptor => ({
+const seeingAll = ({ get, set }: PropertyDescriptor, { codeSession }: Binding): PropertyDescriptor => ({
   get(this: EntityBase) {
-    return language.scope.seeingAll(() => get!.call(this) as unknown)
+    return codeSession.scope.seeingAll(() => get!.call(this) as unknown)
   },
   set,
 })
 
 /** Hides unreadable attributes. Computed attributes and aliases can be read even when their sources cannot. */
-function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { language }: Binding): PropertyDescriptor {
+function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { codeSession }: Binding): PropertyDescriptor {
   return {
     get(this: EntityBase) {
-      if (!language.scope.hasCallerRights) return get!.call(this) as unknown
-      if (language.scope.hides(attribute)) return undefined
+      if (!codeSession.scope.hasCallerRights) return get!.call(this) as unknown
+      if (codeSession.scope.hides(attribute)) return undefined
       return isMade(attribute)
-        ? language.scope.withOwnRights(() => get!.call(this) as unknown)
+        ? codeSession.scope.withOwnRights(() => get!.call(this) as unknown)
         : (get!.call(this) as unknown)
     },
     set,
@@ -154,39 +154,39 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
   }
 }
 
-function binaryGetter(attribute: StorageAttribute, { language, dataClass }: Binding): (this: EntityBase) => unknown {
+function binaryGetter(attribute: StorageAttribute, { codeSession, dataClass }: Binding): (this: EntityBase) => unknown {
   return function () {
     const assigned = internals.assigned(this, attribute)
     if (assigned !== undefined) return assigned
     const rowId = internals.rowId(this)
     // Without a value there is nothing to look up.
     if (rowId === undefined || internals.row(this)!.value(attribute) === null) return null
-    const binary = language.snapshots.current.table(dataClass).binary(rowId, attribute)
+    const binary = codeSession.snapshots.current.table(dataClass).binary(rowId, attribute)
     // The bytes belong to the store, and are valid only until the next read.
     return binary ? { mediaType: binary.mediaType, bytes: binary.bytes.slice() } : null
   }
 }
 
-function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, layout }: Binding): Accessor {
+function relatedEntityAccessor(relation: RelatedEntityAttribute, { codeSession, layout }: Binding): Accessor {
   const { foreignKey, target, name } = relation
   const index = layout.referenceOf.get(relation)!
-  const bindingOf = () => language.bindings.get(target)!
+  const bindingOf = () => codeSession.bindings.get(target)!
   const rowIdOf = (entity: EntityBase): number | undefined => {
     const row = internals.row(entity)
     const assigned = internals.assigned(entity, foreignKey)
     // The row of a new entity has the default, and no reference.
     const isDefault = assigned === undefined && entity.isNew()
     const key = isDefault ? (row?.value(foreignKey) as Value | undefined) : assigned
-    if (key !== undefined) return key === null ? undefined : language.snapshots.current.table(target).findKey(key)
-    return row && referenceOf(row, index, language.snapshots.current)
+    if (key !== undefined) return key === null ? undefined : codeSession.snapshots.current.table(target).findKey(key)
+    return row && referenceOf(row, index, codeSession.snapshots.current)
   }
   return {
     get() {
       return internals.relatedEntity(this, relation, () => {
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
-        const table = language.snapshots.current.table(target)
-        if (table.rowsOnly) language.snapshots.current.table(relation.dataClass).fetchReference?.(relation, rowId)
+        const table = codeSession.snapshots.current.table(target)
+        if (table.rowsOnly) codeSession.snapshots.current.table(relation.dataClass).fetchReference?.(relation, rowId)
         return (table.isRestricted || table.rowsOnly) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
       })
     },
@@ -204,13 +204,18 @@ const isEntityOf = (value: unknown, binding: Binding): value is EntityBase =>
 
 const nameOf = (value: unknown): string => (isEntity(value) ? `an entity of ${value.constructor.name}` : typeof value)
 
-function relatedEntitiesAccessor({ target, inverse, name }: RelatedEntitiesAttribute, { language }: Binding): Accessor {
+function relatedEntitiesAccessor(
+  { target, inverse, name }: RelatedEntitiesAttribute,
+  { codeSession }: Binding,
+): Accessor {
   return {
     get() {
       const rowId = internals.rowId(this)
       const rows =
-        rowId === undefined ? RowSet.empty : RowSet.fromIds(referencingOf(inverse, rowId, language.snapshots.current))
-      return language.bindings.get(target)!.selection(Rows.ofSet(rows))
+        rowId === undefined
+          ? RowSet.empty
+          : RowSet.fromIds(referencingOf(inverse, rowId, codeSession.snapshots.current))
+      return codeSession.bindings.get(target)!.selection(Rows.ofSet(rows))
     },
     set: readOnly(name, `it follows from ${target.name}.${inverse.name}, change that`),
   }

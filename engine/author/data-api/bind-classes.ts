@@ -8,7 +8,7 @@ import { derived } from './derived-class.ts'
 import { type AuthorClass, type ClassKind, subjectOf } from '../declare/describe-classes.ts'
 import { EntityBase } from './entity.ts'
 import { SelectionBase } from './entity-selection.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 import { NewRows } from './new-rows.ts'
 import { LanguageErrors } from './language-errors.ts'
 
@@ -18,7 +18,7 @@ import { LanguageErrors } from './language-errors.ts'
  * @throws {LanguageErrors.WRONG_BASE} {@link LanguageErrors.TWO_CLASSES}
  */
 export function bindClasses(
-  language: Language,
+  codeSession: CodeSession,
   classes: readonly AuthorClass[],
   { catalog, layouts }: ReadStore,
 ): Map<DataClass, Binding> {
@@ -38,13 +38,13 @@ export function bindClasses(
 
   function bind(dataClass: DataClass): Binding {
     const ofAuthor = <T extends object>(kind: ClassKind, ours: new () => T): (new () => T) =>
-      derived((authors.get(`${kind} ${dataClass.name}`) ?? ours) as new () => T, language)
+      derived((authors.get(`${kind} ${dataClass.name}`) ?? ours) as new () => T, codeSession)
     const entityClass = ofAuthor('entity', EntityBase)
     const selectionClass = ofAuthor('entitySelection', SelectionBase)
     const dataClassClass = ofAuthor('dataClass', DataClassBase)
     const layout = layouts.get(dataClass)!
     const binding: Binding = {
-      language,
+      codeSession,
       dataClass,
       layout,
       newRows: new NewRows(layout),
@@ -57,14 +57,14 @@ export function bindClasses(
         return fields
       },
       entity(rowId, reading) {
-        if (rowId !== undefined) language.scope.demandRead(dataClass)
+        if (rowId !== undefined) codeSession.scope.demandRead(dataClass)
         const entity = EntityBase.make(entityClass, rowId, reading)
-        const { hooks } = language.options
-        if (rowId === undefined && hooks?.constructed) language.scope.asEvent(() => hooks.constructed!(entity))
+        const { hooks } = codeSession.options
+        if (rowId === undefined && hooks?.constructed) codeSession.scope.asEvent(() => hooks.constructed!(entity))
         return entity
       },
       selection(rows) {
-        language.scope.demandRead(dataClass)
+        codeSession.scope.demandRead(dataClass)
         return SelectionBase.make(selectionClass, rows)
       },
     }

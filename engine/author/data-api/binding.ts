@@ -4,16 +4,16 @@ import type { Rows } from '../../query/contract/rows.ts'
 import type { DataClassBase } from './data-class.ts'
 import type { EntityBase } from './entity.ts'
 import type { PendingRows, SelectionBase } from './entity-selection.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 import type { NewRows } from './new-rows.ts'
 import type { Reading } from './reading.ts'
 
-/** Property of the prototypes of one language: their dataclass in its store. */
+/** Property of the prototypes of one code session: their dataclass in its store. */
 export const BINDING = Symbol('tesser.binding')
 
 /** A dataclass with the classes of its entities and selections. */
 export interface Binding {
-  readonly language: Language
+  readonly codeSession: CodeSession
   readonly dataClass: DataClass
   readonly layout: RowLayout
   /** `ds.Employee`. */

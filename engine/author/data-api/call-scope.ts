@@ -19,7 +19,7 @@ import { LanguageErrors } from './language-errors.ts'
 import { type JobInfo, jobProgress } from './jobs.ts'
 import { NoSession } from './no-session.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 
 export interface CallOptions {
   /**
@@ -64,37 +64,37 @@ export class CallScope {
   /** Cached rights of the last promotion. */
   private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
 
-  constructor(private readonly language: Language) {}
+  constructor(private readonly codeSession: CodeSession) {}
 
   /**
-   * Runs `work`, in which `ds` belongs to this language. Inside another call it shares that call's snapshot.
+   * Runs `work`, in which `ds` belongs to this code session. Inside another call it shares that call's snapshot.
    * @throws what `work` throws
    */
   run<T>(call: CallOptions, work: () => T): T {
     const { runningOptions: outerOptions, options: outer } = this
-    const { language } = this
+    const { codeSession } = this
     const options = { state: { examined: 0 }, ...outer, ...call }
-    const before = setCurrent(language)
+    const before = setCurrent(codeSession)
     this.runningOptions = options
     try {
-      return inContext({ data: { language, options } satisfies WaitingScope }, work)
+      return inContext({ data: { codeSession, options } satisfies WaitingScope }, work)
     } finally {
       this.runningOptions = outerOptions
       setCurrent(before)
-      if (!outer) this.language.snapshots.rest()
+      if (!outer) this.codeSession.snapshots.rest()
     }
   }
 
   /** Called when code that has waited waits again or ends. */
   endStretch(): void {
-    if (!this.runningOptions) this.language.snapshots.rest()
+    if (!this.runningOptions) this.codeSession.snapshots.rest()
   }
 
   /** Options of the code that runs, or that goes on after it has waited. */
   get options(): CallOptions | undefined {
     if (this.runningOptions) return this.runningOptions
     const scope = waitingScope()
-    return scope?.language === this.language ? scope.options : undefined
+    return scope?.codeSession === this.codeSession ? scope.options : undefined
   }
 
   /** Key that differs for different rights and users of the session. */
@@ -115,7 +115,7 @@ export class CallScope {
   get request(): CallRequest {
     if (!this.options) throw LanguageErrors.NO_CALL()
     const { traceparent = '', job } = this.options
-    const { onProgress } = this.language.options
+    const { onProgress } = this.codeSession.options
     return {
       traceparent,
       job: job && {
@@ -132,7 +132,7 @@ export class CallScope {
 
   /** View of the running code. */
   get view(): View {
-    return this.language.views.of(this.access, 'code')
+    return this.codeSession.views.of(this.access, 'code')
   }
 
   /**
@@ -153,7 +153,7 @@ export class CallScope {
   private isHidden(read: (view: View) => unknown): boolean {
     if (!this.hasCallerRights) return false
     try {
-      read(this.language.views.of(undefined, 'code'))
+      read(this.codeSession.views.of(undefined, 'code'))
       return true
     } catch {
       return false
@@ -187,7 +187,7 @@ export class CallScope {
 
   /** Runs `work`, which sees what restrict events hide from the caller. */
   seeingAll<T>(work: () => T): T {
-    const isRestricted = this.language.options.hooks?.findVisible !== undefined && !this.options?.seesAll
+    const isRestricted = this.codeSession.options.hooks?.findVisible !== undefined && !this.options?.seesAll
     return isRestricted ? this.run({ seesAll: true }, work) : work()
   }
 
@@ -195,7 +195,7 @@ export class CallScope {
   promoting<T>(resources: readonly Resource[], work: () => T): T {
     const { access, session } = this.options ?? {}
     if (!access || !session) return work()
-    const promotions = this.language.views.promotedBy(resources, access).map(privilege => session.promote(privilege))
+    const promotions = this.codeSession.views.promotedBy(resources, access).map(privilege => session.promote(privilege))
     const demote = () => {
       for (const promotion of promotions) session.demote(promotion)
     }
@@ -216,7 +216,7 @@ export class CallScope {
     if (!access || !session || session.promotedPrivileges.length === 0) return access
     const { promotedPrivileges: privileges } = session
     if (this.raised?.from !== access || this.raised.privileges !== privileges) {
-      this.raised = { from: access, privileges, access: this.language.views.promoted(access, privileges) }
+      this.raised = { from: access, privileges, access: this.codeSession.views.promoted(access, privileges) }
     }
     return this.raised.access
   }
@@ -240,7 +240,7 @@ export class CallScope {
     const deadlineAt = this.options?.time?.deadlineAt
     // The process is being debugged.
     if (deadlineAt === Number.POSITIVE_INFINITY) return deadlineAt
-    const most = this.language.options.transactionTimeoutMs ?? TRANSACTION_TIMEOUT_MS
+    const most = this.codeSession.options.transactionTimeoutMs ?? TRANSACTION_TIMEOUT_MS
     return Math.max(1, Math.min(most, (deadlineAt ?? Number.POSITIVE_INFINITY) - Date.now()))
   }
 }

@@ -21,14 +21,14 @@ export class DataClassBase {
     const binding = this[BINDING]
     return binding.selection({
       from: this.#all(),
-      query: binding.language.prepare(binding.dataClass, queryTexts(text, values)),
+      query: binding.codeSession.prepare(binding.dataClass, queryTexts(text, values)),
     })
   }
 
   get(key: unknown): EntityBase | null {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     // Checked first: a later error would reveal that the entity exists.
-    language.scope.demandRead(dataClass)
+    codeSession.scope.demandRead(dataClass)
     return this.#find(key)
   }
 
@@ -66,10 +66,10 @@ export class DataClassBase {
 
   /** @returns undefined if the entities are in a database */
   #all(): Rows | undefined {
-    const { language, dataClass } = this[BINDING]
-    language.scope.demandRead(dataClass)
-    const { view } = language.scope
-    const { context } = language.snapshots
+    const { codeSession, dataClass } = this[BINDING]
+    codeSession.scope.demandRead(dataClass)
+    const { view } = codeSession.scope
+    const { context } = codeSession.snapshots
     return finderOf(dataClass, context).source({ dataClass: dataClass.name, source: { kind: 'all' } }, view, context)
   }
 
@@ -78,7 +78,7 @@ export class DataClassBase {
     const value = convertKey(binding.dataClass, toPlain(key))
     // A value that cannot be a key matches no entity.
     if (value instanceof ProtocolError || value === null) return null
-    const rowId = binding.language.snapshots.current.table(binding.dataClass).findKey(value)
+    const rowId = binding.codeSession.snapshots.current.table(binding.dataClass).findKey(value)
     return rowId === undefined ? null : binding.entity(rowId)
   }
 

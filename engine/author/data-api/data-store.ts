@@ -1,27 +1,27 @@
 import { derived } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
 import type { CallRequest, CallSession, DataStoreOf, EnqueueOptions } from '../declare/author-types.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { newJob } from './jobs.ts'
 import { giveMetadata } from '../declare/members.ts'
 import { nameBase } from '../declare/module-declarations.ts'
 import { waitingScope } from './waiting-scope.ts'
 
-let current: Language | undefined
+let current: CodeSession | undefined
 
-/** Binds `ds` to a language, or to none. @returns the previous one */
-export function setCurrent(language: Language | undefined): Language | undefined {
+/** Binds `ds` to a code session, or to none. @returns the previous one */
+export function setCurrent(codeSession: CodeSession | undefined): CodeSession | undefined {
   const before = current
-  current = language
+  current = codeSession
   return before
 }
 
 /** @throws {LanguageErrors.NO_CALL} */
-function currentLanguage(): Language {
-  const language = current ?? waitingScope()?.language
-  if (!language) throw LanguageErrors.NO_CALL()
-  return language
+function currentLanguage(): CodeSession {
+  const codeSession = current ?? waitingScope()?.codeSession
+  if (!codeSession) throw LanguageErrors.NO_CALL()
+  return codeSession
 }
 
 /** The datastore while a function runs: `ds.Employee.query(…)`. */
@@ -62,11 +62,11 @@ export class DataStore {
   static readonly [SUBJECT]: Subject = { kind: 'dataStore' }
 
   /** An instance of the plugin class, with a property for each dataclass. */
-  static bind(language: Language, classes: readonly AuthorClass[]): DataStore {
+  static bind(codeSession: CodeSession, classes: readonly AuthorClass[]): DataStore {
     const [author = DataStore, other] = classes.filter(each => subjectOf(each).kind === 'dataStore')
     if (other) throw LanguageErrors.TWO_CLASSES(author.name, other.name, 'datastore')
-    const instance = new (derived(author as new () => DataStore, language))()
-    for (const [dataClass, { instance: value }] of language.bindings) {
+    const instance = new (derived(author as new () => DataStore, codeSession))()
+    for (const [dataClass, { instance: value }] of codeSession.bindings) {
       Object.defineProperty(instance, dataClass.name, { value, enumerable: true })
     }
     return instance
@@ -77,8 +77,8 @@ export class DataStore {
   }
 
   enqueue(job: unknown, args: readonly unknown[] = [], options: EnqueueOptions = {}): string {
-    const language = currentLanguage()
-    return language.writes.enqueue(newJob(language.jobName(job), args, options, language.writes.saving))
+    const codeSession = currentLanguage()
+    return codeSession.writes.enqueue(newJob(codeSession.jobName(job), args, options, codeSession.writes.saving))
   }
 }
 

@@ -2,15 +2,15 @@ import { ofFunction } from '../../permission/roles.ts'
 import { placeOf } from '../declare/code-place.ts'
 import { membersOf } from '../declare/members.ts'
 import { extend, subjectOf } from '../declare/describe-classes.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 import { startAs } from '../declare/running-code.ts'
 import { governedGenerator, isGenerator } from './governed-generator.ts'
 
 /**
- * A subclass of the same name for one language; the plugin class itself is not changed. Its functions run under their names and
+ * A subclass of the same name for one code session; the plugin class itself is not changed. Its functions run under their names and
  * with the promotions of `roles.json`, for every caller.
  */
-export function derived<T extends object>(base: new () => T, language: Language): new () => T {
+export function derived<T extends object>(base: new () => T, codeSession: CodeSession): new () => T {
   const subclass = extend(base)
   for (const member of membersOf(base)) {
     const { name } = member
@@ -21,7 +21,7 @@ export function derived<T extends object>(base: new () => T, language: Language)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
     const method = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
     function promoted(this: unknown, ...args: unknown[]): unknown {
-      const govern = <T>(work: () => T): T => startAs(place, () => language.scope.promoting(resources, work))
+      const govern = <T>(work: () => T): T => startAs(place, () => codeSession.scope.promoting(resources, work))
       const result = govern(() => Reflect.apply(method, this, args) as unknown)
       // Its code has not run yet.
       return member.flow === 'generator' && isGenerator(result) ? governedGenerator(result, govern) : result

@@ -5,7 +5,7 @@ import type { RemoteCondition } from '../../query/plan/nodes/remote-query.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
 import type { EntityBase } from './entity.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 
 /** Some entities of a dataclass: its rows, or the conditions for the entities of a remote dataclass. */
 export type Visible = RowSet | readonly RemoteCondition[]
@@ -15,7 +15,7 @@ export interface EntityHooks {
   /** Called after a value has been assigned. */
   touched?(entity: EntityBase, attribute: StorageAttribute): void
   /** Entities of a dataclass that the call may see; undefined: all of them. The member exists only if there are restrict events. */
-  readonly findVisible?: ((dataClass: DataClass, language: Language) => Visible | undefined) | undefined
+  readonly findVisible?: ((dataClass: DataClass, codeSession: CodeSession) => Visible | undefined) | undefined
   /** Called after a new entity has been made. */
   constructed?(entity: EntityBase): void
   /** True if {@link beforeSave} may run code for entities of a dataclass. */
@@ -35,7 +35,7 @@ export interface EntityHooks {
   /** Calls `send`, with the events before and after it. */
   drop?(
     request: Omit<DeleteRequest, 'kind'>,
-    language: Language,
+    codeSession: CodeSession,
     send: (request: Omit<DeleteRequest, 'kind'>) => DeleteResult,
   ): DeleteResult
 }

@@ -45,7 +45,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   declare readonly [BINDING]: Binding
   #rows: Rows | undefined
   #pending: PendingRows | undefined
-  /** Version of the language for which the rows were pending. */
+  /** Version of the code session for which the rows were pending. */
   #version = -1
   /** Rows from {@link add} that are not yet part of the rows. */
   #added: number[] = []
@@ -64,25 +64,25 @@ export class SelectionBase implements Iterable<EntityBase> {
   static make(selectionClass: new () => SelectionBase, rows: Rows | PendingRows): SelectionBase {
     const selection = construct(selectionClass, rows)
     if (!selection.#pending) return selection
-    const { language } = selection[BINDING]
-    language.snapshots.wait(selection)
-    selection.#version = language.snapshots.version
+    const { codeSession } = selection[BINDING]
+    codeSession.snapshots.wait(selection)
+    selection.#version = codeSession.snapshots.version
     return selection
   }
 
   /** The selection without entities that have been deleted since its rows were found. */
   static withoutDeleted(selection: SelectionBase): SelectionBase {
-    const { language, dataClass } = selection[BINDING]
+    const { codeSession, dataClass } = selection[BINDING]
     const rows = selection.#find()
-    return selection.#of(rows.narrow(existingRows(rows.set, language.snapshots.current.table(dataClass))))
+    return selection.#of(rows.narrow(existingRows(rows.set, codeSession.snapshots.current.table(dataClass))))
   }
 
   /** Condition for the entities of a selection, if they are in a database. */
   static conditionOf(selection: SelectionBase): RemoteCondition {
-    const { language, dataClass } = selection[BINDING]
+    const { codeSession, dataClass } = selection[BINDING]
     const question = selection.#asked()
     if (question && !question.among) return question.predicate ?? ALWAYS
-    const { context } = language.snapshots
+    const { context } = codeSession.snapshots
     return finderOf(dataClass, context).question!(selection.#find(), ALL, dataClass, context).among!
   }
 
@@ -91,24 +91,24 @@ export class SelectionBase implements Iterable<EntityBase> {
     return selection.#find()
   }
 
-  /** Finds the rows, if that has not been done. Called by the language. */
+  /** Finds the rows, if that has not been done. Called by the code session. */
   settle(): void {
     if (!this.#pending) return
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending
-    const { context } = language.snapshots
+    const { context } = codeSession.snapshots
     const finder = finderOf(dataClass, context)
     // After an await some may have been deleted.
     const rows =
-      from && this.#version !== language.snapshots.version ? finder.withoutDeleted(from, dataClass, context) : from
+      from && this.#version !== codeSession.snapshots.version ? finder.withoutDeleted(from, dataClass, context) : from
     this.#rows = finder.among(rows, query, dataClass, context, page)
     this.#pending = undefined
-    language.snapshots.removePending(this)
+    codeSession.snapshots.removePending(this)
   }
 
   get length(): number {
     const question = this.#asked()
-    if (question) return countRemote(question, this[BINDING].language.snapshots.context)
+    if (question) return countRemote(question, this[BINDING].codeSession.snapshots.context)
     const { selection } = this.#find()
     return selection instanceof RowSet ? selection.size : selection.length
   }
@@ -122,15 +122,15 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   query(text: string, ...values: unknown[]): SelectionBase {
-    const { dataClass, language } = this[BINDING]
-    const query = language.prepare(dataClass, queryTexts(text, values))
+    const { dataClass, codeSession } = this[BINDING]
+    const query = codeSession.prepare(dataClass, queryTexts(text, values))
     return this.#derive({ from: this.#find(), query })
   }
 
   orderBy(order: string): SelectionBase {
-    const { dataClass, language } = this[BINDING]
+    const { dataClass, codeSession } = this[BINDING]
     const texts = { orderBy: order, orderedFilter: this.#pending?.query.filter }
-    const { orderBy } = language.prepare(dataClass, texts)
+    const { orderBy } = codeSession.prepare(dataClass, texts)
     const pending = this.#pending
     // Combined with the pending query, unless that has an order or a page.
     return pending && !pending.page && pending.query.orderBy.length === 0
@@ -185,7 +185,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   distinct(attribute: string): unknown[] {
-    const { context } = this[BINDING].language.snapshots
+    const { context } = this[BINDING].codeSession.snapshots
     const [measure] = this.#measures(attribute, { function: 'count', distinct: true })
     const { values, rowIds } = distinctValues(measure!, this.#selected(), context)
     return values
@@ -236,10 +236,10 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   extract(...attributes: string[]): unknown[] {
-    const { dataClass, language } = this[BINDING]
+    const { dataClass, codeSession } = this[BINDING]
     const paths = attributes.map(attribute => {
       const path = attribute.split('.')
-      language.scope.reading(view => resolvePath(path.map(stepOf), dataClass, view))
+      codeSession.scope.reading(view => resolvePath(path.map(stepOf), dataClass, view))
       return path
     })
     if (paths.length === 1) return Array.from(this, entity => valueAt(entity, paths[0]!))
@@ -249,9 +249,9 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   related(relation: string): SelectionBase {
-    const { language, dataClass } = this[BINDING]
-    const { current: snapshot } = language.snapshots
-    const attribute = language.scope.reading(view => visibleAttribute(dataClass, relation, view))
+    const { codeSession, dataClass } = this[BINDING]
+    const { current: snapshot } = codeSession.snapshots
+    const attribute = codeSession.scope.reading(view => visibleAttribute(dataClass, relation, view))
     const target = attribute.kind === 'alias' ? attribute.target : attribute
     if (!isRelation(target)) throw UsageErrors.notARelation(relation, dataClass.name)
     let rows = this.#find().set
@@ -274,14 +274,14 @@ export class SelectionBase implements Iterable<EntityBase> {
       }
       rows = visibleOf(RowSet.fromIds(relatedIds), snapshot.table(step.target))
     }
-    return language.bindings.get(target.target)!.selection(Rows.ofSet(rows))
+    return codeSession.bindings.get(target.target)!.selection(Rows.ofSet(rows))
   }
 
   /** Values at the end of a path from all of its entities: a selection if the path ends with a relation, otherwise an array. */
   valuesAt(names: readonly string[]): unknown {
     const [name, ...rest] = names as [string, ...string[]]
-    const { dataClass, language } = this[BINDING]
-    const attribute = language.scope.reading(view => visibleAttribute(dataClass, name, view))
+    const { dataClass, codeSession } = this[BINDING]
+    const attribute = codeSession.scope.reading(view => visibleAttribute(dataClass, name, view))
     if (!isRelation(attribute.kind === 'alias' ? attribute.target : attribute)) return this.extract(names.join('.'))
     const relatedSelection = this.related(name)
     return rest.length === 0 ? relatedSelection : relatedSelection.valuesAt(rest)
@@ -305,29 +305,29 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   drop(): SelectionBase {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const rows = this.#find()
     if (rows.set.size > 0)
-      language.writes.drop({ dataClass: dataClass.name, rowIds: rows.set.toIds().slice(), atomic: false })
-    return this.#of(rows.narrow(existingRows(rows.set, language.snapshots.current.table(dataClass))))
+      codeSession.writes.drop({ dataClass: dataClass.name, rowIds: rows.set.toIds().slice(), atomic: false })
+    return this.#of(rows.narrow(existingRows(rows.set, codeSession.snapshots.current.table(dataClass))))
   }
 
   /** Entities that have been deleted meanwhile are left out. */
   [Symbol.iterator](): Iterator<EntityBase> {
     const binding = this[BINDING]
-    const { language, dataClass } = binding
+    const { codeSession, dataClass } = binding
     const { rowIds } = this.#find()
     const reading = new Reading(binding, rowIds.length)
-    let { version } = language.snapshots
-    let table = language.snapshots.current.table(dataClass)
+    let { version } = codeSession.snapshots
+    let table = codeSession.snapshots.current.table(dataClass)
     let position = 0
     let fetchedTo = 0
     return {
       next() {
         while (position < rowIds.length) {
-          if (version !== language.snapshots.version) {
-            version = language.snapshots.version
-            table = language.snapshots.current.table(dataClass)
+          if (version !== codeSession.snapshots.version) {
+            version = codeSession.snapshots.version
+            table = codeSession.snapshots.current.table(dataClass)
             fetchedTo = position
           }
           if (table.fetch && position >= fetchedTo) {
@@ -356,34 +356,34 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   #at(index: number): EntityBase | null {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const [rowId] = index < 0 ? [] : this.#find().page(index, 1)
-    const exists = rowId !== undefined && rowExists(language.snapshots.current.table(dataClass), rowId)
+    const exists = rowId !== undefined && rowExists(codeSession.snapshots.current.table(dataClass), rowId)
     return exists ? this[BINDING].entity(rowId) : null
   }
 
   #listed(rowIds: Uint32Array): Rows {
-    const { language, dataClass } = this[BINDING]
-    const { context } = language.snapshots
+    const { codeSession, dataClass } = this[BINDING]
+    const { context } = codeSession.snapshots
     return finderOf(dataClass, context).inOrder(rowIds, dataClass, context)
   }
 
   /** The database query behind the selection, if it has not been run. */
   #asked(): RemoteQuery | undefined {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending ?? {}
     if (!query || page || this.#added.length > 0) return undefined
-    const { context } = language.snapshots
+    const { context } = codeSession.snapshots
     return finderOf(dataClass, context).question?.(from, query, dataClass, context)
   }
 
   /** Entities of the selection, for an aggregate. */
   #selected(): Selected {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const question = this.#asked()
     if (question) return question
     const rows = this.#find()
-    const { context } = language.snapshots
+    const { context } = codeSession.snapshots
     return finderOf(dataClass, context).question?.(rows, ALL, dataClass, context) ?? rows.set
   }
 
@@ -396,15 +396,15 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   #measures(attribute: string, aggregation: Aggregation): Measure[] {
-    const { language, dataClass } = this[BINDING]
-    return language.scope.reading(view => bindAggregates([itemOf(attribute)], aggregation, dataClass, view))
+    const { codeSession, dataClass } = this[BINDING]
+    return codeSession.scope.reading(view => bindAggregates([itemOf(attribute)], aggregation, dataClass, view))
   }
 
   #aggregate(name: AggregateFunction, attribute: string): unknown {
-    const { language } = this[BINDING]
+    const { codeSession } = this[BINDING]
     const aggregation = { function: name, distinct: false } as const
     const [measure] = this.#measures(attribute, aggregation)
-    const texts = aggregate(measure!, aggregation, this.#selected(), language.snapshots.context)
+    const texts = aggregate(measure!, aggregation, this.#selected(), codeSession.snapshots.context)
     const json = texts.get(name)!
     if (name === 'count') return Number(json)
     const value = this.#valueFrom(json, measure!)

@@ -100,7 +100,7 @@ export class EntityBase {
       relatedEntity(entity, relation, find) {
         const { relatedEntities } = entity.#edit()
         const knownEntity = relatedEntities.get(relation)
-        const { eventRun } = entity[BINDING].language.writes
+        const { eventRun } = entity[BINDING].codeSession.writes
         if (eventRun && !(knownEntity && knownEntity.#collect().size > 0))
           return eventRun.relatedOf(entity, relation, knownEntity, find)
         if (knownEntity !== undefined) return knownEntity
@@ -134,13 +134,13 @@ export class EntityBase {
         entity.#row = bytes ? new RowView(layout, bytes) : newRows.defaults
       },
       afterSave(entity, rowId, bytes) {
-        const { language, layout } = entity[BINDING]
+        const { codeSession, layout } = entity[BINDING]
         for (const [attribute, value] of entity.#more?.changes ?? []) {
           if (attribute.type !== 'image' && attribute.type !== 'blob') continue
-          language.writes.overlay?.addBinary(attribute, rowId, value as BinaryValue | null)
+          codeSession.writes.overlay?.addBinary(attribute, rowId, value as BinaryValue | null)
         }
         entity.#become(rowId, new RowView(layout, bytes))
-        language.writes.eventRun?.hasSaved(entity)
+        codeSession.writes.eventRun?.hasSaved(entity)
       },
       follow(entity, other) {
         if (entity.#collect().size === 0 && other.#rowId !== undefined) entity.#become(other.#rowId, other.#row)
@@ -257,12 +257,12 @@ export class EntityBase {
   }
 
   #drop({ force = false }: { force?: boolean } = {}): ErrorData | undefined {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const row = this.#load()
     // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
-    const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    const rowId = row && codeSession.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
-    const { deleted: deletedCount, error } = language.writes.drop({
+    const { deleted: deletedCount, error } = codeSession.writes.drop({
       dataClass: dataClass.name,
       rowIds: Uint32Array.of(rowId),
       atomic: false,
@@ -285,9 +285,9 @@ export class EntityBase {
   }
 
   reload(): Status {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const row = this.#load()
-    const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    const rowId = row && codeSession.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
     this.#become(rowId, undefined)
     return success()
@@ -335,28 +335,28 @@ export class EntityBase {
   }
 
   #lock(lock: boolean): Status & { wasNotLocked?: boolean } {
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     const row = this.#load()
-    const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    const rowId = row && codeSession.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
-    const { blocker, wasNotLocked } = language.writes.lock(dataClass, rowId, lock)
+    const { blocker, wasNotLocked } = codeSession.writes.lock(dataClass, rowId, lock)
     if (blocker) return { success: false, ...lockStatus(blocker) }
     return wasNotLocked ? { success: true, wasNotLocked } : success()
   }
 
   #load(): RowView | undefined {
     if (this.#rowId === undefined) return this.#row
-    const { language, dataClass } = this[BINDING]
+    const { codeSession, dataClass } = this[BINDING]
     if (this.#row) {
-      language.writes.eventRun?.recorded?.sawRow(dataClass, this.#rowId, this.#row.globalStamp)
+      codeSession.writes.eventRun?.recorded?.sawRow(dataClass, this.#rowId, this.#row.globalStamp)
       return this.#row
     }
-    const row = language.snapshots.current.table(dataClass).row(this.#rowId)
+    const row = codeSession.snapshots.current.table(dataClass).row(this.#rowId)
     if (!row) throw LanguageErrors.ENTITY_GONE(dataClass.name)
     this.#row = row.copy()
     const reading = this.#reading
     const isStale =
-      this.#isPeeked && reading!.version !== language.snapshots.version && row.globalStamp > reading!.globalStamp
+      this.#isPeeked && reading!.version !== codeSession.snapshots.version && row.globalStamp > reading!.globalStamp
     if (isStale) this.#edit().isStale = true
     this.#reading = undefined
     return this.#row
@@ -369,13 +369,13 @@ export class EntityBase {
 
   #assign(attribute: StorageAttribute, value: Value): void {
     this.#put(attribute, value)
-    const { language } = this[BINDING]
-    const { hooks } = language.options
-    if (hooks?.touched) language.scope.asEvent(() => hooks.touched!(this, attribute))
+    const { codeSession } = this[BINDING]
+    const { hooks } = codeSession.options
+    if (hooks?.touched) codeSession.scope.asEvent(() => hooks.touched!(this, attribute))
   }
 
   #put(attribute: StorageAttribute, value: Value): void {
-    const { layout, language } = this[BINDING]
+    const { layout, codeSession } = this[BINDING]
     // Loads the row, so that attributes that are not assigned keep their present values.
     this.#load()
     const { changes, objects, relatedEntities } = this.#edit()
@@ -384,7 +384,7 @@ export class EntityBase {
     for (const relation of layout.references) {
       if (relation.foreignKey !== attribute) continue
       relatedEntities.delete(relation)
-      language.writes.eventRun?.forget(this, relation)
+      codeSession.writes.eventRun?.forget(this, relation)
     }
   }
 

@@ -33,7 +33,7 @@ export const DATABASE_RUNS = 5
 /** Maximum number of entities whose events save or drop one another. Each may need a nested transaction. */
 const LONGEST_CHAIN = 6
 
-/** A related entity, or null, and the version of the language for which it matches the store. */
+/** A related entity, or null, and the version of the code session for which it matches the store. */
 interface Related {
   readonly entity: EntityBase | null
   version: number
@@ -109,7 +109,7 @@ export class EventRun {
   ): EntityBase | null {
     const ofEntity = this.relatedEntities.get(entity) ?? new Map<RelatedEntityAttribute, Related>()
     this.relatedEntities.set(entity, ofEntity)
-    const { version } = entity[BINDING].language.snapshots
+    const { version } = entity[BINDING].codeSession.snapshots
     const entry = ofEntity.get(relation)
     if (entry && (entry.version === version || isCurrent(entry.entity))) {
       entry.version = version
@@ -140,9 +140,9 @@ export class EventRun {
 function isCurrent(entity: EntityBase | null): boolean {
   const rowId = entity ? internals.rowId(entity) : undefined
   if (!entity || rowId === undefined) return false
-  const { language, dataClass } = entity[BINDING]
-  if (!language.writes.changesOf(dataClass).mayEventsWrite || internals.changes(entity).size > 0) return true
-  const storedRow = language.snapshots.unrestricted.table(dataClass).row(rowId)
+  const { codeSession, dataClass } = entity[BINDING]
+  if (!codeSession.writes.changesOf(dataClass).mayEventsWrite || internals.changes(entity).size > 0) return true
+  const storedRow = codeSession.snapshots.unrestricted.table(dataClass).row(rowId)
   return storedRow !== undefined && storedRow.stamp === internals.row(entity)!.stamp
 }
 

@@ -9,7 +9,7 @@ import { membersOf } from '../declare/members.ts'
 import type { EntityBase } from './entity.ts'
 import { internals } from './entity-internals.ts'
 import { BINDING, isEntity, isSelection } from './binding.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 import { LanguageErrors } from './language-errors.ts'
 
 /** A job, as seen by the code that it runs. */
@@ -28,11 +28,11 @@ const MIN_ODD = 200
 const MAX_PROGRESS = 1024
 
 /** Names of all jobs by their functions, both as members of plugin classes and as members of the objects of the data API. */
-export function jobNames(language: Language, classes: readonly AuthorClass[]): ReadonlyMap<unknown, string> {
+export function jobNames(codeSession: CodeSession, classes: readonly AuthorClass[]): ReadonlyMap<unknown, string> {
   const names = new Map<unknown, string>()
   for (const each of classes) {
     const { kind, dataClass } = subjectOf(each)
-    const object = kind === 'dataClass' ? language.binding(dataClass!).instance : language.dataStore
+    const object = kind === 'dataClass' ? codeSession.binding(dataClass!).instance : codeSession.dataStore
     for (const member of membersOf(each)) {
       if (member.kind !== 'job') continue
       const name = jobName({ kind, name: each.name, ...(dataClass !== undefined && { dataClass }) }, member.name)

@@ -30,22 +30,22 @@ export class Reading {
     private readonly binding: Binding,
     private readonly size: number,
   ) {
-    const { language } = binding
-    this.version = language.snapshots.version
-    this.globalStamp = language.snapshots.current.globalStamp
+    const { codeSession } = binding
+    this.version = codeSession.snapshots.version
+    this.globalStamp = codeSession.snapshots.current.globalStamp
   }
 
   /** @returns undefined if the row should be read instead */
   cursor({ attribute, slot }: NumberReader): ColumnCursor | undefined {
-    const { language, dataClass } = this.binding
+    const { codeSession, dataClass } = this.binding
     // A column belongs to one snapshot.
-    if (this.version !== language.snapshots.version) return undefined
+    if (this.version !== codeSession.snapshots.version) return undefined
     const cursor = this.cursors[slot]
     if (cursor !== undefined) return cursor
     const count = (this.counts[slot] ?? 0) + 1
     this.counts[slot] = count
     if (count !== ROWS_BEFORE_COLUMN) return undefined
-    const table = language.snapshots.current.table(dataClass)
+    const table = codeSession.snapshots.current.table(dataClass)
     if (table.rowsOnly || !readsSegments(table, this.size)) return undefined
     this.cursors[slot] = new ColumnCursor(table.column(attribute))
     return this.cursors[slot]

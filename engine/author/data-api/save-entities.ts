@@ -5,7 +5,7 @@ import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
 import { DATABASE_RUNS, EventRun, SHARED_RUNS } from './event-run.ts'
 import { internals } from './entity-internals.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 
 /** An entity that is to be saved. */
 interface Saving {
@@ -21,41 +21,41 @@ type Outcome = SaveFailure | undefined
 export function saveEntities(entities: readonly EntityBase[]): Outcome[] {
   const [first] = entities
   if (!first) return []
-  const { language, dataClass } = first[BINDING]
-  const { hooks } = language.options
-  language.writes.demandWrite()
+  const { codeSession, dataClass } = first[BINDING]
+  const { hooks } = codeSession.options
+  codeSession.writes.demandWrite()
   let outcomes: ReadonlyMap<EntityBase, Outcome>
   try {
     outcomes = hooks?.runsBeforeSave?.(dataClass)
-      ? saveWithEvents(entities, language, hooks.needsTransaction!(dataClass, entities.length))
-      : send(entities.filter(isChanged).map(withAssigned), language, dataClass.name)
+      ? saveWithEvents(entities, codeSession, hooks.needsTransaction!(dataClass, entities.length))
+      : send(entities.filter(isChanged).map(withAssigned), codeSession, dataClass.name)
   } catch (error) {
     for (const entity of entities) hooks?.interrupted?.(entity)
     throw error
   }
   return entities.map(entity => {
     const failure = outcomes.get(entity)
-    language.writes.afterCommit(() => language.scope.asEvent(() => hooks?.afterSave?.(entity, failure)))
+    codeSession.writes.afterCommit(() => codeSession.scope.asEvent(() => hooks?.afterSave?.(entity, failure)))
     return failure
   })
 }
 
 function saveWithEvents(
   entities: readonly EntityBase[],
-  language: Language,
+  codeSession: CodeSession,
   needsTransaction: boolean,
 ): Map<EntityBase, Outcome> {
   const outcomes = new Map<EntityBase, Outcome>()
   let remainingEntities = entities
   let runs = 0
-  for (; runs < SHARED_RUNS && !needsTransaction && !language.writes.isInTransaction; runs++) {
-    const sharedOutcomes = saveShared(remainingEntities, language)
+  for (; runs < SHARED_RUNS && !needsTransaction && !codeSession.writes.isInTransaction; runs++) {
+    const sharedOutcomes = saveShared(remainingEntities, codeSession)
     if (!sharedOutcomes) break
     for (const [entity, outcome] of sharedOutcomes) outcomes.set(entity, outcome)
     remainingEntities = remainingEntities.filter(entity => !sharedOutcomes.has(entity))
     if (remainingEntities.length === 0) return outcomes
   }
-  for (const entity of remainingEntities) outcomes.set(entity, saveAlone(entity, language, runs))
+  for (const entity of remainingEntities) outcomes.set(entity, saveAlone(entity, codeSession, runs))
   return outcomes
 }
 
@@ -64,26 +64,26 @@ function saveWithEvents(
  * @returns outcomes, except for entities whose events have read something that has changed since; undefined if nothing has been saved
  * because the events need a transaction
  */
-function saveShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
+function saveShared(entities: readonly EntityBase[], codeSession: CodeSession): Map<EntityBase, Outcome> | undefined {
   const { dataClass } = entities[0]![BINDING]
   const restore = entities.map(internals.keep)
-  const run = language.writes.changesOf(dataClass).beside(
+  const run = codeSession.writes.changesOf(dataClass).beside(
     dataClass,
     false,
-    () => runShared(entities, restore, language),
+    () => runShared(entities, restore, codeSession),
     outcomes => outcomes !== undefined && [...outcomes.values()].includes(undefined),
   )
   if (run) return run.result
-  undo(entities, restore, language)
+  undo(entities, restore, codeSession)
   return new Map()
 }
 
 function runShared(
   entities: readonly EntityBase[],
   restore: readonly (() => void)[],
-  language: Language,
+  codeSession: CodeSession,
 ): Map<EntityBase, Outcome> | undefined {
-  const { hooks } = language.options
+  const { hooks } = codeSession.options
   const { dataClass } = entities[0]![BINDING]
   const run = new EventRun(dataClass)
   const outcomes = new Map<EntityBase, Outcome>()
@@ -91,32 +91,32 @@ function runShared(
   for (const entity of entities) {
     const { assigned } = withAssigned(entity)
     run.entity = entity
-    const failure = beforeSave(entity, run, language)
-    const mayHaveReadEarlier = entities.length > 1 && language.writes.changesOf(dataClass).hasBegun
+    const failure = beforeSave(entity, run, codeSession)
+    const mayHaveReadEarlier = entities.length > 1 && codeSession.writes.changesOf(dataClass).hasBegun
     if (run.needsTransaction || run.hasReadEarlier(entity) || mayHaveReadEarlier) {
       hooks!.noteTransaction!(dataClass, run.needsTransaction)
-      undo(entities, restore, language)
+      undo(entities, restore, codeSession)
       return undefined
     }
     if (failure || !isChanged(entity)) outcomes.set(entity, failure)
     else saving.push({ entity, assigned })
   }
-  const sentOutcomes = send(saving, language, dataClass.name, run)
+  const sentOutcomes = send(saving, codeSession, dataClass.name, run)
   for (const [entity, outcome] of sentOutcomes) outcomes.set(entity, outcome)
   const remainingPositions = entities.flatMap((entity, i) => (outcomes.has(entity) ? [] : [i]))
   undo(
     remainingPositions.map(i => entities[i]!),
     remainingPositions.map(i => restore[i]!),
-    language,
+    codeSession,
   )
   return outcomes
 }
 
 /** Runs the events before the save of an entity. */
-function beforeSave(entity: EntityBase, run: EventRun, language: Language): Outcome {
-  const { hooks } = language.options
+function beforeSave(entity: EntityBase, run: EventRun, codeSession: CodeSession): Outcome {
+  const { hooks } = codeSession.options
   try {
-    return language.writes.runEvents(run, () => language.scope.asEvent(() => hooks?.beforeSave?.(entity)))
+    return codeSession.writes.runEvents(run, () => codeSession.scope.asEvent(() => hooks?.beforeSave?.(entity)))
   } catch (error) {
     if (!run.needsTransaction) throw error
     return undefined
@@ -124,7 +124,7 @@ function beforeSave(entity: EntityBase, run: EventRun, language: Language): Outc
 }
 
 /** Restores the values that entities had before their events ran. */
-function undo(entities: readonly EntityBase[], restore: readonly (() => void)[], { options }: Language): void {
+function undo(entities: readonly EntityBase[], restore: readonly (() => void)[], { options }: CodeSession): void {
   for (const [i, entity] of entities.entries()) {
     restore[i]!()
     options.hooks?.interrupted?.(entity)
@@ -135,29 +135,29 @@ function undo(entities: readonly EntityBase[], restore: readonly (() => void)[],
  * Runs the events of an entity in a new transaction, or in the one that is open, where no other client writes.
  * @param runs number of earlier runs
  */
-function saveAlone(entity: EntityBase, language: Language, runs: number): Outcome {
+function saveAlone(entity: EntityBase, codeSession: CodeSession, runs: number): Outcome {
   const { dataClass } = entity[BINDING]
   const restore = internals.keep(entity)
   let run: EventRun | undefined
   let outcome: Outcome
   const save = (): boolean => {
-    if (run) undo([entity], [restore], language)
-    run = new EventRun(dataClass, language.writes.eventRun)
+    if (run) undo([entity], [restore], codeSession)
+    run = new EventRun(dataClass, codeSession.writes.eventRun)
     run.entity = entity
     const { assigned } = withAssigned(entity)
     let isKept = false
     try {
-      outcome = beforeSave(entity, run, language)
-      if (!outcome && isChanged(entity)) outcome = send([{ entity, assigned }], language, dataClass.name).get(entity)
+      outcome = beforeSave(entity, run, codeSession)
+      if (!outcome && isChanged(entity)) outcome = send([{ entity, assigned }], codeSession, dataClass.name).get(entity)
       isKept = !outcome
     } finally {
-      language.writes.endRun(run, isKept)
+      codeSession.writes.endRun(run, isKept)
     }
     return isKept
   }
-  if (language.writes.isInTransaction) save()
-  else if (language.writes.changesOf(dataClass).alone(dataClass, false, runs, save) === undefined) {
-    undo([entity], [restore], language)
+  if (codeSession.writes.isInTransaction) save()
+  else if (codeSession.writes.changesOf(dataClass).alone(dataClass, false, runs, save) === undefined) {
+    undo([entity], [restore], codeSession)
     outcome = changedFailure(dataClass, DATABASE_RUNS, entity.getKey())
   }
   // Inside of another run, that run passes them on.
@@ -176,17 +176,24 @@ const withAssigned = (entity: EntityBase): Saving => ({ entity, assigned: entity
  */
 function send(
   entities: readonly Saving[],
-  language: Language,
+  codeSession: CodeSession,
   dataClass: string,
   run?: EventRun,
 ): Map<EntityBase, Outcome> {
   const outcomes = new Map<EntityBase, Outcome>()
   if (entities.length === 0) return outcomes
-  for (const [i, { rowId, row, failure, isOutdated }] of writeEntities(entities, language, dataClass, run).entries()) {
+  for (const [i, { rowId, row, failure, isOutdated }] of writeEntities(
+    entities,
+    codeSession,
+    dataClass,
+    run,
+  ).entries()) {
     if (isOutdated) continue
     const { entity } = entities[i]!
     if (!failure)
-      language.writes.changesOf(entity[BINDING].dataClass).afterChange(() => internals.afterSave(entity, rowId!, row!))
+      codeSession.writes
+        .changesOf(entity[BINDING].dataClass)
+        .afterChange(() => internals.afterSave(entity, rowId!, row!))
     outcomes.set(entity, failure)
   }
   return outcomes
@@ -194,11 +201,11 @@ function send(
 
 function writeEntities(
   entities: readonly Saving[],
-  language: Language,
+  codeSession: CodeSession,
   dataClass: string,
   run: EventRun | undefined,
 ): readonly SavedEntity[] {
-  const { hooks } = language.options
+  const { hooks } = codeSession.options
   const saving = entities.map(({ entity, assigned }) => ({
     ...internals.toSave(entity),
     assigned,
@@ -224,5 +231,5 @@ function writeEntities(
     reads: run?.recorded?.reads,
     moment: run?.moment,
   } as const
-  return language.writes.save(request).entities
+  return codeSession.writes.save(request).entities
 }

@@ -10,7 +10,7 @@ import { RestrictedSnapshot } from '../../data/restricted-snapshot.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { Visible } from './entity-hooks.ts'
 import { LanguageErrors } from './language-errors.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 
 /** A read of the current state that has not been done yet. */
 interface Pending {
@@ -31,23 +31,23 @@ export class Snapshots {
   readonly reads = new WeakMap<Snapshot, RemoteReads>()
   private readonly nextNumber = counter()
 
-  constructor(private readonly language: Language) {}
+  constructor(private readonly codeSession: CodeSession) {}
 
   /** Snapshot of the call, restricted by restrict events. @throws {LanguageErrors.NO_CALL} */
   get current(): Snapshot {
     const { unrestricted } = this
-    const { hooks } = this.language.options
-    const { isUnrestricted, seesAll, restricting } = this.language.scope.options!
+    const { hooks } = this.codeSession.options
+    const { isUnrestricted, seesAll, restricting } = this.codeSession.scope.options!
     if (!hooks?.findVisible || isUnrestricted || seesAll) return unrestricted
     if (restricting) return restricting
     // Restrict events may find other entities after each write.
     if (this.restrictedCache?.of !== unrestricted || this.restrictedCache.version !== this.version)
       this.restrictedCache = { of: unrestricted, version: this.version, byRights: new Map() }
     const { byRights } = this.restrictedCache
-    const { rightsKey } = this.language.scope
+    const { rightsKey } = this.codeSession.scope
     let snapshot = byRights.get(rightsKey)
     if (!snapshot) {
-      snapshot = this.restrict(unrestricted, dataClass => hooks.findVisible!(dataClass, this.language))
+      snapshot = this.restrict(unrestricted, dataClass => hooks.findVisible!(dataClass, this.codeSession))
       byRights.set(rightsKey, snapshot)
     }
     return snapshot
@@ -67,16 +67,16 @@ export class Snapshots {
     wrap: (snapshot: Snapshot) => Snapshot,
     findVisible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined,
   ): Snapshot {
-    const { remote, store } = this.language.options
+    const { remote, store } = this.codeSession.options
     if (!remote) return wrap(local)
-    const state = this.language.scope.options!.state!
+    const state = this.codeSession.scope.options!.state!
     state.numbers ??= new RowNumbers(this.nextNumber)
     const reads = new RemoteReads({
       tables: remote.tables,
       layouts: store.layouts,
-      need: fetch => this.language.writes.databaseChanges.fetch(fetch),
-      user: () => this.language.writes.databaseChanges.user,
-      knowsCounts: () => !this.language.writes.databaseChanges.hasBegun,
+      need: fetch => this.codeSession.writes.databaseChanges.fetch(fetch),
+      user: () => this.codeSession.writes.databaseChanges.user,
+      knowsCounts: () => !this.codeSession.writes.databaseChanges.hasBegun,
       numbers: state.numbers,
       ...(findVisible && { visible: findVisible }),
     })
@@ -88,12 +88,12 @@ export class Snapshots {
 
   /** Snapshot of the call without restrictions. @throws {LanguageErrors.NO_CALL} */
   get unrestricted(): Snapshot {
-    if (!this.language.scope.options) throw LanguageErrors.NO_CALL()
-    if (this.language.writes.overlay) return this.language.writes.overlay
-    this.open ??= this.withDatabases(this.language.options.store.snapshot(), snapshot => snapshot)
+    if (!this.codeSession.scope.options) throw LanguageErrors.NO_CALL()
+    if (this.codeSession.writes.overlay) return this.codeSession.writes.overlay
+    this.open ??= this.withDatabases(this.codeSession.options.store.snapshot(), snapshot => snapshot)
     const { open } = this
-    const { eventRun: run } = this.language.writes
-    return run ? this.language.writes.changesOf(run.dataClass).eventSnapshot(run, open) : open
+    const { eventRun: run } = this.codeSession.writes
+    return run ? this.codeSession.writes.changesOf(run.dataClass).eventSnapshot(run, open) : open
   }
 
   /** Context for one query of the call. */
@@ -103,11 +103,11 @@ export class Snapshots {
 
   contextOf(snapshot: Snapshot): QueryContext {
     const budget = new QueryBudget({
-      ...this.language.limits,
-      ...this.language.scope.deadline,
-      counter: this.language.scope.options!.state!,
+      ...this.codeSession.limits,
+      ...this.codeSession.scope.deadline,
+      counter: this.codeSession.scope.options!.state!,
     })
-    const remote = this.language.options.remote && this.reads.get(snapshot)
+    const remote = this.codeSession.options.remote && this.reads.get(snapshot)
     const context = { snapshot, budget, remote }
     if (remote) remote.context = context
     return context
@@ -142,6 +142,6 @@ export class Snapshots {
     this.pending.clear()
     if (!this.open) return
     this.moveOn()
-    this.language.options.store.releaseSnapshot()
+    this.codeSession.options.store.releaseSnapshot()
   }
 }

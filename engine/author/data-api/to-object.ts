@@ -36,7 +36,7 @@ export function objectWriter(
 
 /** Assigns the values of a plain object. @throws {UsageErrors.unknownAttribute} and what assignments throw */
 export function assignObject(entity: EntityBase, binding: Binding, values: object): void {
-  const { dataClass, language } = binding
+  const { dataClass, codeSession } = binding
   for (const [name, value] of Object.entries(values)) {
     if (name.startsWith('__')) continue
     const attribute = dataClass.attributesByName.get(name)
@@ -47,7 +47,7 @@ export function assignObject(entity: EntityBase, binding: Binding, values: objec
     if (attribute.kind === 'relatedEntities') continue
     const isLink = attribute.kind === 'relatedEntity' && value !== null && !isEntity(value)
     const target = isLink
-      ? relatedEntity(attribute, value, language.binding(attribute.target.name))
+      ? relatedEntity(attribute, value, codeSession.binding(attribute.target.name))
       : (value as unknown)
     ;(entity as unknown as Record<string, unknown>)[name] = target
   }
@@ -62,8 +62,8 @@ function relatedEntity({ name }: Attribute, link: unknown, target: Binding): Ent
 
 function treeOf(filter: string | readonly string[], binding: Binding): Tree {
   const text = typeof filter === 'string' ? filter : filter.join(',')
-  const { language, dataClass } = binding
-  const items = language.scope.reading(() => parseAttributeList(text, dataClass.name, language.limits))
+  const { codeSession, dataClass } = binding
+  const items = codeSession.scope.reading(() => parseAttributeList(text, dataClass.name, codeSession.limits))
   const tree: Tree = new Map()
   if (items.length === 0) addAll(tree, binding)
   for (const { path } of items) add(tree, path, binding)
@@ -74,8 +74,8 @@ function treeOf(filter: string | readonly string[], binding: Binding): Tree {
  * Adds everything that clients may see, except 1→N relations, images and blobs. Private attributes have to be named explicitly,
  * because the object is usually sent.
  */
-function addAll(tree: Tree, { dataClass, language }: Binding): void {
-  for (const attribute of language.scope.view.attributes(dataClass)) {
+function addAll(tree: Tree, { dataClass, codeSession }: Binding): void {
+  for (const attribute of codeSession.scope.view.attributes(dataClass)) {
     if (attribute.scope === 'private') continue
     const isBinary = attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')
     const isMany = targetOf(attribute).kind === 'relatedEntities' || passesMany(attribute)
@@ -92,12 +92,14 @@ function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): 
     addAll(tree, binding)
     return
   }
-  const attribute = targetOf(binding.language.scope.reading(view => visibleAttribute(binding.dataClass, name!, view)))
+  const attribute = targetOf(
+    binding.codeSession.scope.reading(view => visibleAttribute(binding.dataClass, name!, view)),
+  )
   const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
   const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
   // Members of an object are shown with it.
   tree.set(name!, inner)
-  if (inner && isRelation) add(inner, rest, binding.language.binding(attribute.target.name))
+  if (inner && isRelation) add(inner, rest, binding.codeSession.binding(attribute.target.name))
 }
 
 function write(entity: EntityBase, tree: Tree, binding: Binding, options: ObjectOptions): Record<string, unknown> {
@@ -121,7 +123,7 @@ function shape(
     if (!inner) return { __KEY: entity.getKey() }
     const attribute = targetOf(binding.dataClass.attributesByName.get(name)!)
     const target = (attribute as Attribute & { kind: 'relatedEntity' }).target
-    return write(entity, inner, binding.language.binding(target.name), options)
+    return write(entity, inner, binding.codeSession.binding(target.name), options)
   }
   if (isEntity(value)) return one(value)
   return isSelection(value) ? Array.from(value, one) : value

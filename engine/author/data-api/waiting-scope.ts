@@ -1,10 +1,10 @@
 import { codeContext } from '../declare/running-call.ts'
 import type { CallOptions } from './call-scope.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 
-/** A call whose code waits, and the language that it belongs to. */
+/** A call whose code waits, and the code session that it belongs to. */
 export interface WaitingScope {
-  readonly language: Language
+  readonly codeSession: CodeSession
   readonly options: CallOptions
 }
 

@@ -19,7 +19,7 @@ import { LanguageErrors } from './language-errors.ts'
 import { type NewJob, ownKey } from '../../jobs/job.ts'
 import { Overlay } from '../../columns/overlay.ts'
 import { type EventRun, NeedsTransaction } from './event-run.ts'
-import type { Language } from './language.ts'
+import type { CodeSession } from './code-session.ts'
 
 /** Jobs that the events of an entity have enqueued. */
 interface CollectedJobs {
@@ -41,9 +41,9 @@ export class Writes {
   private readonly storeChanges: Changes
   readonly databaseChanges: DatabaseChanges
 
-  constructor(private readonly language: Language) {
-    this.storeChanges = new StoreChanges(language)
-    this.databaseChanges = new DatabaseChanges(language)
+  constructor(private readonly codeSession: CodeSession) {
+    this.storeChanges = new StoreChanges(codeSession)
+    this.databaseChanges = new DatabaseChanges(codeSession)
   }
 
   /** How entities of a dataclass are changed. */
@@ -52,17 +52,17 @@ export class Writes {
   }
 
   save(request: Omit<SaveRequest, 'kind'>): SaveResult {
-    const { dataClass } = this.language.binding(request.dataClass)
+    const { dataClass } = this.codeSession.binding(request.dataClass)
     return this.changesOf(dataClass).save(this.saveRequest(request), dataClass)
   }
 
   /** A request to the writer, with the rights of the running code. */
   saveRequest(request: Omit<SaveRequest, 'kind'>): SaveRequest {
     this.writer()
-    const fullRequest: SaveRequest = { kind: 'save', ...this.language.scope.rights, ...request }
-    const { newRows } = this.language.binding(request.dataClass)
+    const fullRequest: SaveRequest = { kind: 'save', ...this.codeSession.scope.rights, ...request }
+    const { newRows } = this.codeSession.binding(request.dataClass)
     return newRows.areAutomatic
-      ? { ...fullRequest, user: this.language.scope.userName, moment: request.moment ?? this.moment }
+      ? { ...fullRequest, user: this.codeSession.scope.userName, moment: request.moment ?? this.moment }
       : fullRequest
   }
 
@@ -73,30 +73,32 @@ export class Writes {
   get moment(): number | undefined {
     if (this.overlay) return this.begunAt
     const { eventRun } = this
-    if (eventRun) eventRun.moment ??= this.language.now()
+    if (eventRun) eventRun.moment ??= this.codeSession.now()
     return eventRun?.moment
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
     this.demandWrite()
     // Events run with their own rights, the deletion itself with those of the caller.
-    const { rights } = this.language.scope
-    const { dataClass } = this.language.binding(request.dataClass)
+    const { rights } = this.codeSession.scope
+    const { dataClass } = this.codeSession.binding(request.dataClass)
     const send = (each: typeof request) => this.changesOf(dataClass).drop({ ...rights, ...each }, dataClass)
-    const { drop } = this.language.options.hooks ?? {}
-    const isFree = this.language.scope.view.may('drop', dataClass)
+    const { drop } = this.codeSession.options.hooks ?? {}
+    const isFree = this.codeSession.scope.view.may('drop', dataClass)
     return (
       (isFree
-        ? this.language.scope.withOwnRights(() => drop?.call(this.language.options.hooks, request, this.language, send))
+        ? this.codeSession.scope.withOwnRights(() =>
+            drop?.call(this.codeSession.options.hooks, request, this.codeSession, send),
+          )
         : undefined) ?? send(request)
     )
   }
 
   /** Locks an entity for the session of the call, or unlocks it. */
   lock(dataClass: DataClass, rowId: number, lock: boolean): LockResult {
-    if (!this.language.scope.view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
-    if (!this.language.scope.options) throw LanguageErrors.NO_CALL()
-    const { session } = this.language.scope.options
+    if (!this.codeSession.scope.view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
+    if (!this.codeSession.scope.options) throw LanguageErrors.NO_CALL()
+    const { session } = this.codeSession.scope.options
     if (!session) throw LanguageErrors.NO_SESSION('a lock')
     const holder = session.lockHolder()
     return this.changesOf(dataClass).lock(dataClass, rowId, lock, holder)
@@ -151,8 +153,8 @@ export class Writes {
     const { mark, outer, later } = run
     if (mark !== undefined) {
       if (!keep) this.overlay!.rollback(mark)
-      this.language.snapshots.version++
-      this.language.options.writer!.finish(keep)
+      this.codeSession.snapshots.version++
+      this.codeSession.options.writer!.finish(keep)
     }
     if (!keep) return
     for (const [before, replacement] of run.savedReplacements) internals.follow(before, replacement)
@@ -179,7 +181,7 @@ export class Writes {
     }
     if (run.mark !== undefined) return
     if (run.outer) this.beginWrites(run.outer)
-    this.language.options.writer!.begin(this.language.scope.timeLeft())
+    this.codeSession.options.writer!.begin(this.codeSession.scope.timeLeft())
     run.mark = this.overlay.mark
   }
 
@@ -191,7 +193,7 @@ export class Writes {
   private holder({ name, key }: NewJob): string | undefined {
     return key === undefined
       ? undefined
-      : (this.language.options.store.records.record(ownKey(name, key)) as string | undefined)
+      : (this.codeSession.options.store.records.record(ownKey(name, key)) as string | undefined)
   }
 
   get isInTransaction(): boolean {
@@ -204,15 +206,15 @@ export class Writes {
    * @returns what `work` returns; if that is false, nothing is kept
    * @throws what `work` throws, and nothing is kept; {@link LanguageErrors.ASYNC_TRANSACTION}
    */
-  transaction<T>(work: () => T, moment = this.language.now()): T {
+  transaction<T>(work: () => T, moment = this.codeSession.now()): T {
     const writer = this.writer()
     this.demandWrite()
     const isOutermost = !this.overlay
-    this.language.snapshots.settleAll()
-    writer.begin(this.language.scope.timeLeft())
+    this.codeSession.snapshots.settleAll()
+    writer.begin(this.codeSession.scope.timeLeft())
     // The writer does nothing else until the end, so this is the state that the transaction starts from.
     if (isOutermost) {
-      this.overlay = new Overlay(this.language.snapshots.freshSnapshot(), this.language.options.store.layouts)
+      this.overlay = new Overlay(this.codeSession.snapshots.freshSnapshot(), this.codeSession.options.store.layouts)
       this.begunAt = moment
     }
     const overlay = this.overlay!
@@ -226,17 +228,17 @@ export class Writes {
         result.then(undefined, () => {})
         throw LanguageErrors.ASYNC_TRANSACTION()
       }
-      this.language.snapshots.settleAll()
+      this.codeSession.snapshots.settleAll()
       keep = result !== false
       return result
     } finally {
       if (!keep) overlay.rollback(mark)
       if (isOutermost) this.overlay = undefined
-      this.language.snapshots.version++
+      this.codeSession.snapshots.version++
       try {
         writer.finish(keep)
       } finally {
-        if (isOutermost) this.language.snapshots.moveOn()
+        if (isOutermost) this.codeSession.snapshots.moveOn()
       }
     }
   }
@@ -245,19 +247,19 @@ export class Writes {
   writeToStore<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
     const writer = this.writer()
     this.demandWrite()
-    this.language.snapshots.settleAll()
+    this.codeSession.snapshots.settleAll()
     const { result, changes } = write(writer)
     this.overlay?.add(changes)
-    if (this.overlay) this.language.snapshots.version++
-    else this.language.snapshots.moveOn()
+    if (this.overlay) this.codeSession.snapshots.version++
+    else this.codeSession.snapshots.moveOn()
     return result
   }
 
   /** @throws {LanguageErrors.NO_CALL} {@link LanguageErrors.READ_ONLY} */
   writer(): WriterLink {
-    if (!this.language.scope.options) throw LanguageErrors.NO_CALL()
-    if (this.language.scope.options.canWrite === false || !this.language.options.writer)
+    if (!this.codeSession.scope.options) throw LanguageErrors.NO_CALL()
+    if (this.codeSession.scope.options.canWrite === false || !this.codeSession.options.writer)
       throw LanguageErrors.READ_ONLY()
-    return this.language.options.writer
+    return this.codeSession.options.writer
   }
 }

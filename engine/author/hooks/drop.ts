@@ -5,7 +5,7 @@ import { BINDING } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import { DATABASE_RUNS, EventRun, SHARED_RUNS } from '../data-api/event-run.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { rowExists } from '../../data/existing.ts'
 import type { TableSnapshot } from '../../data/snapshot.ts'
 import type { NewJob } from '../../jobs/job.ts'
@@ -36,18 +36,18 @@ const TRANSACTION_MS = 90
  */
 export function dropWithEvents(
   request: DropRequest,
-  language: Language,
+  codeSession: CodeSession,
   context: DropContext,
   send: (request: DropRequest) => DeleteResult,
 ): DeleteResult {
-  const { dataClass } = language.binding(request.dataClass)
+  const { dataClass } = codeSession.binding(request.dataClass)
   if (!context.classes.onDrop(dataClass)) return send(request)
   let deletedCount = 0
   let runs = 0
-  if (!language.writes.isInTransaction && !context.inTransaction.has(dataClass)) {
+  if (!codeSession.writes.isInTransaction && !context.inTransaction.has(dataClass)) {
     for (; runs < SHARED_RUNS; runs++) {
-      const drop = new Drop(dataClass, language, context)
-      const result = dropShared(drop, request, language, send)
+      const drop = new Drop(dataClass, codeSession, context)
+      const result = dropShared(drop, request, codeSession, send)
       if (!result) break
       deletedCount += result.deleted
       const { changed, ...rest } = result
@@ -56,7 +56,7 @@ export function dropWithEvents(
       return { ...rest, deleted: deletedCount }
     }
   }
-  const alone = dropAlone(request, dataClass, language, context, send, runs)
+  const alone = dropAlone(request, dataClass, codeSession, context, send, runs)
   return { ...alone, deleted: deletedCount + alone.deleted }
 }
 
@@ -64,11 +64,11 @@ export function dropWithEvents(
 function dropShared(
   drop: Drop,
   request: DropRequest,
-  language: Language,
+  codeSession: CodeSession,
   send: (request: DropRequest) => DeleteResult,
 ): DeleteResult | undefined {
-  const { dataClass } = language.binding(request.dataClass)
-  const changes = language.writes.changesOf(dataClass)
+  const { dataClass } = codeSession.binding(request.dataClass)
+  const changes = codeSession.writes.changesOf(dataClass)
   const run = changes.beside(
     dataClass,
     request.atomic,
@@ -86,7 +86,7 @@ const changedMeanwhile = ({ name }: DataClass): ErrorData => WriteErrors.CHANGED
 function dropAlone(
   request: DropRequest,
   dataClass: DataClass,
-  language: Language,
+  codeSession: CodeSession,
   context: DropContext,
   send: (request: DropRequest) => DeleteResult,
   runs: number,
@@ -104,13 +104,13 @@ function dropAlone(
       rowIds: Uint32Array.from(positions, i => rowIds[i]!),
       ...(stamps && { stamps: Uint32Array.from(positions, i => stamps[i]!) }),
     }
-    const attempt = new Drop(dataClass, language, context, language.writes.eventRun)
+    const attempt = new Drop(dataClass, codeSession, context, codeSession.writes.eventRun)
     const { events } = attempt
     let result: DeleteResult | undefined
     try {
       result = attempt.run(part, send)!
     } finally {
-      language.writes.endRun(events, result !== undefined && !result.error && !result.changed)
+      codeSession.writes.endRun(events, result !== undefined && !result.error && !result.changed)
     }
     const { error = result.changed ? changedMeanwhile(dataClass) : undefined } = result
     // Nothing is left of a deletion whose events have written.
@@ -138,19 +138,19 @@ function dropAlone(
       later.length = 0
       Object.assign(total, before.total)
     }
-    const isKept = language.writes.changesOf(dataClass).alone(dataClass, atomic, runs, () => {
+    const isKept = codeSession.writes.changesOf(dataClass).alone(dataClass, atomic, runs, () => {
       undo()
       return step()
     })
     if (isKept === undefined) undo()
     return isKept
   }
-  const isInTransaction = language.writes.isInTransaction && !atomic
+  const isInTransaction = codeSession.writes.isInTransaction && !atomic
   while (openPositions.length + blocked.length > 0) {
     const isKept = isInTransaction ? step() : stepAlone()
     if (isKept === undefined) return { kind: 'delete', deleted: total.deleted, error: changedMeanwhile(dataClass) }
     if (!isKept) total.deleted = 0
-    for (const each of later.splice(0)) language.writes.afterCommit(each)
+    for (const each of later.splice(0)) codeSession.writes.afterCommit(each)
   }
   return { kind: 'delete', deleted: total.deleted, ...(total.error && { error: total.error }) }
 }
@@ -177,7 +177,7 @@ class Drop {
   /** @param outer run of the events that delete */
   constructor(
     private readonly root: DataClass,
-    private readonly language: Language,
+    private readonly codeSession: CodeSession,
     private readonly context: DropContext,
     outer?: EventRun,
   ) {
@@ -202,7 +202,7 @@ class Drop {
     send: (request: DropRequest) => DeleteResult | undefined,
   ): DeleteResult | undefined {
     const { rowIds, atomic } = request
-    const expected = this.language.writes.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
+    const expected = this.codeSession.writes.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
     const obstacles = this.look(rowIds)
     if (this.events.needsTransaction) {
       this.context.inTransaction.add(this.root)
@@ -254,7 +254,7 @@ class Drop {
 
   /** True if the events have deleted a row. */
   private isGone({ dataClass, rowId }: TableRow): boolean {
-    return this.events.mark !== undefined && !rowExists(this.language.snapshots.unrestricted.table(dataClass), rowId)
+    return this.events.mark !== undefined && !rowExists(this.codeSession.snapshots.unrestricted.table(dataClass), rowId)
   }
 
   /** Expected stamps and new values, for the writer. */
@@ -266,8 +266,8 @@ class Drop {
       if (!names.has(dataClass) || this.isGone(row)) continue
       const { jobs = [] } = this.looked.get(identify(row)) ?? {}
       // In a transaction, what has changed since was written by the events of this deletion.
-      const now = this.language.writes.isInTransaction
-        ? this.language.snapshots.unrestricted.table(dataClass).row(rowId)?.stamp
+      const now = this.codeSession.writes.isInTransaction
+        ? this.codeSession.snapshots.unrestricted.table(dataClass).row(rowId)?.stamp
         : undefined
       const stamp = now ?? this.entity(dataClass, rowId).getStamp()
       rows.push({ dataClass: dataClass.name, rowId, seenStamp: stamp, ...(jobs.length > 0 && { jobs }) })
@@ -284,7 +284,7 @@ class Drop {
   }
 
   private get rootTable(): TableSnapshot {
-    return this.language.snapshots.unrestricted.table(this.root)
+    return this.codeSession.snapshots.unrestricted.table(this.root)
   }
 
   private willDelete(id: number, row: TableRow): void {
@@ -302,11 +302,11 @@ class Drop {
   tell(): void {
     for (const [id, { row, entity, failure }] of this.looked) {
       const events = this.context.classes.events(row.dataClass)!
-      const isGone = !rowExists(this.language.snapshots.unrestricted.table(row.dataClass), row.rowId)
+      const isGone = !rowExists(this.codeSession.snapshots.unrestricted.table(row.dataClass), row.rowId)
       // This row stays because of the events of others.
       if (!isGone && !failure && !this.deletable.has(id)) continue
       try {
-        this.language.scope.asEvent(() =>
+        this.codeSession.scope.asEvent(() =>
           events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' }),
         )
       } catch (error) {
@@ -332,9 +332,9 @@ class Drop {
     this.context.dropping.add(id)
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
     this.events.entity = entity
-    looked.failure = this.language.writes.runEvents(this.events, () =>
-      this.language.scope.asEvent(() =>
-        this.language.writes.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
+    looked.failure = this.codeSession.writes.runEvents(this.events, () =>
+      this.codeSession.scope.asEvent(() =>
+        this.codeSession.writes.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
       ),
     )
     return looked.failure
@@ -360,8 +360,8 @@ class Drop {
     const entity = this.entity(dataClass, rowId)
     const entityStamp = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
-    const values = this.language.writes.runEvents(this.events, () =>
-      this.language.scope.asEvent(() => this.context.calculated(entity)),
+    const values = this.codeSession.writes.runEvents(this.events, () =>
+      this.codeSession.scope.asEvent(() => this.context.calculated(entity)),
     )
     this.events.recorded?.forgetRow(dataClass, rowId)
     return { dataClass: dataClass.name, rowId, seenStamp: entityStamp, values }
@@ -371,8 +371,8 @@ class Drop {
     const looked = this.looked.get(identify({ dataClass, rowId }))
     if (looked) return looked.entity
     // Deletion control also reaches entities that the call may not see.
-    return this.language.scope.run({ isUnrestricted: true }, () => {
-      const entity = this.language.bindings.get(dataClass)!.entity(rowId)
+    return this.codeSession.scope.run({ isUnrestricted: true }, () => {
+      const entity = this.codeSession.bindings.get(dataClass)!.entity(rowId)
       internals.row(entity)
       return entity
     })
@@ -381,7 +381,7 @@ class Drop {
   /** Finds the rows of this store that refer to a row. A database follows its own foreign keys. */
   private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] =>
     isByRow(relation)
-      ? [...this.language.snapshots.unrestricted.table(relation.dataClass).referencing(relation, rowId)]
+      ? [...this.codeSession.snapshots.unrestricted.table(relation.dataClass).referencing(relation, rowId)]
       : []
 }
 

@@ -6,7 +6,7 @@ import { BINDING, type Binding } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { EntityHooks } from '../data-api/entity-hooks.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { toJson } from '../data-api/values.ts'
 import { nullValues } from '../../catalog/calculated.ts'
 import type { NewJob } from '../../jobs/job.ts'
@@ -111,7 +111,7 @@ export class Hooks implements EntityHooks {
   beforeSave(entity: EntityBase, view?: View): SaveFailure | undefined {
     const { dataClass } = entity[BINDING]
     if (!this.classes.onSave(dataClass) || !(entity.isNew() || entity.touched())) return undefined
-    const chain = entity[BINDING].language.writes.eventRun?.chainTo(entity)
+    const chain = entity[BINDING].codeSession.writes.eventRun?.chainTo(entity)
     if (this.saving.has(entity) || chain) {
       this.refusedEntities.add(entity)
       return busyFailure('save', dataClass.name, chain)
@@ -122,7 +122,7 @@ export class Hooks implements EntityHooks {
     const events = this.classes.events(dataClass)
     for (const kind of ['validateSave', 'saving'] as const) {
       const run = () => events?.run(kind, entity, saving.attributes)
-      const refusal = entity[BINDING].language.writes.collecting({ entity, jobs: saving.jobs }, run)
+      const refusal = entity[BINDING].codeSession.writes.collecting({ entity, jobs: saving.jobs }, run)
       if (refusal) {
         const attributeName = refusal.error.attribute ?? refusal.attribute
         const attribute =
@@ -167,17 +167,17 @@ export class Hooks implements EntityHooks {
   }
 
   /** Runs `work`, in which calculated attributes of these entities of one dataclass are computed from their values in memory. */
-  showing<T>({ language, dataClass }: Binding, previews: readonly Preview[], work: () => T): T {
+  showing<T>({ codeSession, dataClass }: Binding, previews: readonly Preview[], work: () => T): T {
     if (previews.length === 0) return work()
     for (const { entity, row } of previews) internals.show(entity, row)
     this.shownEntities = { dataClass, byRow: new Map(previews.map(({ rowId, entity }) => [rowId, entity])) }
     // Invalidates values that were computed from the stored entities.
-    language.snapshots.version++
+    codeSession.snapshots.version++
     try {
       return work()
     } finally {
       this.shownEntities = undefined
-      language.snapshots.version++
+      codeSession.snapshots.version++
       for (const { entity } of previews) internals.show(entity, undefined)
     }
   }
@@ -189,8 +189,8 @@ export class Hooks implements EntityHooks {
     return shownEntity ?? (isUnsaved(rowId) ? undefined : binding.entity(rowId))
   }
 
-  drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {
-    return dropWithEvents(request, language, this.drops, send)
+  drop(request: DropRequest, codeSession: CodeSession, send: (request: DropRequest) => DeleteResult): DeleteResult {
+    return dropWithEvents(request, codeSession, this.drops, send)
   }
 
   /** Current values of the stored calculated attributes of an entity, as JSON. */
@@ -218,9 +218,9 @@ export class Hooks implements EntityHooks {
 
 /** Shows the time and the user of the save to its events, and to the code of stored calculated attributes. */
 function fillAutomatic(entity: EntityBase): void {
-  const { newRows, language } = entity[BINDING]
+  const { newRows, codeSession } = entity[BINDING]
   if (newRows.areAutomatic)
-    internals.fill(entity, newRows.automatic({ moment: language.writes.moment!, user: language.scope.userName }))
+    internals.fill(entity, newRows.automatic({ moment: codeSession.writes.moment!, user: codeSession.scope.userName }))
 }
 
 /** Fills UUIDs before the write, so that plugin code can use them. */

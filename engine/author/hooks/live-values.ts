@@ -2,7 +2,7 @@ import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { type CodePlace, placeOf } from '../declare/code-place.ts'
 import { at, runAs } from '../declare/running-code.ts'
 import { UsageErrors } from '../declare/usage-error.ts'
@@ -17,10 +17,10 @@ import type { Hooks } from './hooks.ts'
 import { computedValue } from './computed-value.ts'
 
 /** Lets the queries of this thread run the code of the calculated attributes that are not stored. */
-export function attachCalculated(language: Language, classes: readonly ClassDescriptor[], hooks: Hooks): void {
+export function attachCalculated(codeSession: CodeSession, classes: readonly ClassDescriptor[], hooks: Hooks): void {
   for (const { kind, dataClass, members, name: className } of classes) {
     if (kind !== 'entity') continue
-    const binding = language.binding(dataClass!)
+    const binding = codeSession.binding(dataClass!)
     const handler = (of: 'queryOf' | 'orderByOf', attribute: string): Handler | undefined => {
       const member = members.find(each => each.kind === of && each.attribute === attribute)
       return member && { name: member.name, place: placeOf(member, className) }
@@ -60,8 +60,8 @@ class CalculatedByCode {
   ) {}
 
   value(rowId: number): Value {
-    const { language } = this.binding
-    const { version, current: snapshot } = language.snapshots
+    const { codeSession } = this.binding
+    const { version, current: snapshot } = codeSession.snapshots
     if (this.version !== version || this.snapshot !== snapshot) {
       this.values.clear()
       this.version = version
@@ -117,7 +117,7 @@ class CalculatedByCode {
 
   /** Runs code in the middle of a read: it cannot write. The right to read the attribute includes its sources. */
   private read<T>(work: () => T): T {
-    return this.binding.language.scope.run({ canWrite: false, access: undefined }, work)
+    return this.binding.codeSession.scope.run({ canWrite: false, access: undefined }, work)
   }
 }
 

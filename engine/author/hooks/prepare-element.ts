@@ -45,7 +45,7 @@ export interface PrepareContext {
 export function prepareElement(element: unknown, context: PrepareContext, run: EventRun): Prepared {
   if (!isJsonObject(element)) return { hooked: NOTHING_SEEN }
   const { view, binding, hooks } = context
-  const { dataClass, language } = binding
+  const { dataClass, codeSession } = binding
   const key = ownMember(element, '__KEY') ?? null
   let stamp = UNSEEN
   // Nothing has been sent to the writer yet, so a failure concerns only this element.
@@ -57,9 +57,9 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
     // The writer refuses it, so no plugin code runs.
     if (!view.may(entity ? 'update' : 'create', dataClass))
       return { hooked: { expectedStamp: stamp, values: {}, unchanged: [] } }
-    return language.writes.runEvents(run, () => {
+    return codeSession.writes.runEvents(run, () => {
       const jobs: NewJob[] = []
-      const target = entity ?? language.writes.collecting({ jobs }, () => binding.entity(undefined))
+      const target = entity ?? codeSession.writes.collecting({ jobs }, () => binding.entity(undefined))
       run.entity = target
       return prepareEntity(element, target, { stamp, jobs }, context)
     })
@@ -97,7 +97,7 @@ function prepareEntity(
   { stamp, jobs }: Begun,
   { trusted, view, binding, hooks }: PrepareContext,
 ): Prepared {
-  const { dataClass, language } = binding
+  const { dataClass, codeSession } = binding
   const action = entity.isNew() ? 'create' : 'update'
   const sentValues = new Map<StorageAttribute, Value>()
   const inputs = Object.entries(element).flatMap(([name, json]) => {
@@ -107,13 +107,13 @@ function prepareEntity(
     return attribute && view.includes(attribute) ? [{ attribute, json }] : []
   })
   const unchanged = new Set(inputs.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
-  language.writes.collecting({ entity, jobs }, () => {
+  codeSession.writes.collecting({ entity, jobs }, () => {
     for (const each of inputs) {
       if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
       assign(entity, each.attribute, each.json, { trusted, sentValues, binding })
     }
   })
-  const failure = language.scope.asEvent(() => hooks.beforeSave(entity, view))
+  const failure = codeSession.scope.asEvent(() => hooks.beforeSave(entity, view))
   const values: Record<string, unknown> = {}
   for (const [attribute, value] of internals.changes(entity)) {
     if (!sentValues.has(attribute) || sentValues.get(attribute) !== value)

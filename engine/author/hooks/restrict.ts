@@ -2,7 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { BINDING } from '../data-api/binding.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import type { Visible } from '../data-api/entity-hooks.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { runAs } from '../declare/running-code.ts'
 import type { Finder } from '../../query/source/finder.ts'
 import { finderOf } from '../../query/source/select.ts'
@@ -36,7 +36,7 @@ export class Restrictions {
    * @returns undefined if the dataclass is not restricted, or not at the moment
    * @throws {QueryErrors.BAD_RESTRICTION} or what the code throws: nothing is visible then
    */
-  visible(dataClass: DataClass, language: Language): Visible | undefined {
+  visible(dataClass: DataClass, codeSession: CodeSession): Visible | undefined {
     const code = this.classes.restrict(dataClass)
     if (!code) return undefined
     const { runs, knownByRights } = this
@@ -45,22 +45,22 @@ export class Restrictions {
       for (const inner of runs.slice(index + 1)) inner.dependsOn = Math.min(inner.dependsOn, index)
       return undefined
     }
-    if (this.knownVersion !== language.snapshots.version) {
+    if (this.knownVersion !== codeSession.snapshots.version) {
       knownByRights.clear()
-      this.knownVersion = language.snapshots.version
+      this.knownVersion = codeSession.snapshots.version
     }
-    const knownResults = knownByRights.get(language.scope.rightsKey) ?? new Map<DataClass, Visible | undefined>()
-    knownByRights.set(language.scope.rightsKey, knownResults)
+    const knownResults = knownByRights.get(codeSession.scope.rightsKey) ?? new Map<DataClass, Visible | undefined>()
+    knownByRights.set(codeSession.scope.rightsKey, knownResults)
     if (knownResults.has(dataClass)) return knownResults.get(dataClass)
-    const { unrestricted } = language.snapshots
+    const { unrestricted } = codeSession.snapshots
     const ownRun: Running = { dataClass, dependsOn: runs.length }
-    const restricting = language.snapshots.restrict(unrestricted, other => this.visible(other, language))
+    const restricting = codeSession.snapshots.restrict(unrestricted, other => this.visible(other, codeSession))
     runs.push(ownRun)
     try {
-      const rows = language.scope.run({ canWrite: false, access: undefined, restricting }, () => {
-        const selections = code.ofWhole('restrict').flatMap(method => ask(dataClass, method, language) ?? [])
+      const rows = codeSession.scope.run({ canWrite: false, access: undefined, restricting }, () => {
+        const selections = code.ofWhole('restrict').flatMap(method => ask(dataClass, method, codeSession) ?? [])
         return selections.length > 0
-          ? visibleIn(selections, finderOf(dataClass, language.snapshots.context))
+          ? visibleIn(selections, finderOf(dataClass, codeSession.snapshots.context))
           : undefined
       })
       if (ownRun.dependsOn === runs.length - 1) knownResults.set(dataClass, rows)
@@ -77,8 +77,8 @@ const visibleIn = (selections: readonly SelectionBase[], { question }: Finder): 
     ? selections.map(SelectionBase.conditionOf)
     : selections.map(each => SelectionBase.rowsOf(each).set).reduce((all, each) => all.and(each))
 
-function ask(dataClass: DataClass, { name, place }: EventMethod, language: Language): SelectionBase | undefined {
-  const { instance } = language.bindings.get(dataClass)!
+function ask(dataClass: DataClass, { name, place }: EventMethod, codeSession: CodeSession): SelectionBase | undefined {
+  const { instance } = codeSession.bindings.get(dataClass)!
   const code = (instance as unknown as Record<string, (event: EventDetails) => unknown>)[name]!
   const selection = runAs(place, () => code.call(instance, { kind: 'restrict', dataClassName: dataClass.name }))
   if (selection === undefined || selection === null) return undefined

@@ -3,7 +3,7 @@ import { stringifyExact } from '../../base/exact-json.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { partsOf } from '../../write/body/body-outline.ts'
 import { unsavedId } from '../../query/serialise/row-writer.ts'
 import { DATABASE_RUNS, EventRun, SHARED_RUNS } from '../data-api/event-run.ts'
@@ -55,22 +55,22 @@ interface Decided extends Prepared {
 export function saveElements<Answer>(
   request: SaveRequest,
   limits: SaveLimits,
-  language: Language,
+  codeSession: CodeSession,
   hooks: Hooks,
   answer: (saveResult: SaveResult) => Answer,
 ): Answer | OneWrite<Answer> {
-  const binding = language.binding(request.dataClass)
+  const binding = codeSession.binding(request.dataClass)
   const { mode, atomic, trusted = false } = request
   const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(request, limits))
   checkTransactionSize(request, body.length, limits)
-  const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
+  const context = { trusted, view: codeSession.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
   const entities: SavedEntity[] = []
   /** `__KEY` as it was sent, for entities that were not saved. */
   const sentKeys = new Map<number, unknown>()
   /** Entities that have not failed, by their index. */
   const fine = new Map<number, EntityBase>()
   const digest = new FailureDigest(trusted ? Number.POSITIVE_INFINITY : limits.maxDescribed)
-  const saving = new Saving(request, body.length, language, context)
+  const saving = new Saving(request, body.length, codeSession, context)
   const take = (decided: readonly Decided[]): void => {
     // If an atomic request fails, none of its entities has been saved.
     const common = atomic ? decided.find(({ saved }) => saved.failure)?.saved.failure : undefined
@@ -84,7 +84,7 @@ export function saveElements<Answer>(
       if (!saved.failure) fine.set(entities.length - 1, entity)
       if (mode !== 'update') continue
       if (!failure) internals.afterSave(entity, rowId!, row!)
-      language.scope.asEvent(() => hooks.afterSave(entity, failure))
+      codeSession.scope.asEvent(() => hooks.afterSave(entity, failure))
     }
   }
   const finish = (): Answer => {
@@ -104,11 +104,11 @@ export function saveElements<Answer>(
   }
   const first = slices.next().value!
   const second = slices.next()
-  const mayGoOn = second.done && mode === 'update' && language.writes.changesOf(binding.dataClass).mayGoOn
+  const mayGoOn = second.done && mode === 'update' && codeSession.writes.changesOf(binding.dataClass).mayGoOn
   const prepared = mayGoOn ? saving.prepare(first) : undefined
   if (prepared) {
     return {
-      write: language.writes.saveRequest(prepared.request),
+      write: codeSession.writes.saveRequest(prepared.request),
       complete(result) {
         take(saving.slice(first, saving.decided(prepared, result)))
         return finish()
@@ -139,10 +139,10 @@ class Saving {
     private readonly request: SaveRequest,
     /** Number of elements of the body. */
     private readonly length: number,
-    private readonly language: Language,
+    private readonly codeSession: CodeSession,
     private readonly context: PrepareContext,
   ) {
-    this.moment = request.moment ?? language.now()
+    this.moment = request.moment ?? codeSession.now()
   }
 
   /**
@@ -165,31 +165,31 @@ class Saving {
 
   /** @returns outcomes, with undefined for elements whose code has to run again; only undefined if the elements need a transaction */
   private saveShared(elements: readonly unknown[]): (Decided | undefined)[] | undefined {
-    const { language, context, request } = this
+    const { codeSession, context, request } = this
     const { dataClass } = context.binding
     const save = (): (Decided | undefined)[] | undefined => {
       const slice = this.prepare(elements)
-      return slice && this.decided(slice, language.writes.save(slice.request))
+      return slice && this.decided(slice, codeSession.writes.save(slice.request))
     }
     const isKept = (now: (Decided | undefined)[] = []): boolean =>
       request.mode === 'update' && now.some(each => each && !each.saved.failure)
-    const run = language.writes.changesOf(dataClass).beside(dataClass, request.atomic, save, isKept)
+    const run = codeSession.writes.changesOf(dataClass).beside(dataClass, request.atomic, save, isKept)
     return run ? run.result : elements.map(() => undefined)
   }
 
   /** Runs the code of elements. @returns undefined: it needs a transaction */
   prepare(elements: readonly unknown[]): Slice | undefined {
-    const { language, context } = this
+    const { codeSession, context } = this
     const { dataClass } = context.binding
     const { hooks } = context
-    if (language.writes.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
+    if (codeSession.writes.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
     const run = this.newRun()
     const prepared: Prepared[] = []
     for (const element of elements) {
       const each = prepareElement(element, context, run)
       const { entity } = each
       prepared.push(each)
-      const mayHaveReadEarlier = elements.length > 1 && language.writes.changesOf(dataClass).hasBegun
+      const mayHaveReadEarlier = elements.length > 1 && codeSession.writes.changesOf(dataClass).hasBegun
       if (!(run.needsTransaction || mayHaveReadEarlier || (entity && run.hasReadEarlier(entity)))) continue
       hooks.noteTransaction(dataClass, run.needsTransaction)
       for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
@@ -217,7 +217,7 @@ class Saving {
    * @param runs number of earlier runs
    */
   alone(elements: readonly unknown[], runs = 0): Decided[] {
-    const { language } = this
+    const { codeSession } = this
     const { dataClass } = this.context.binding
     const isOne = isOneTransaction(this.request)
     const decided: Decided[] = []
@@ -235,7 +235,7 @@ class Saving {
           !(this.request.atomic && outcomes.some(({ decision }) => decision.saved.failure !== undefined))
         )
       }
-      const isKept = language.writes.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
+      const isKept = codeSession.writes.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
       if (isKept === undefined) {
         decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
         continue
@@ -248,14 +248,14 @@ class Saving {
 
   /** @param later receives the work to do after the commit */
   private saveAlone(element: unknown, later: (() => void)[]): { preview: Decided; decision: Decided } {
-    const { language, context } = this
+    const { codeSession, context } = this
     const { mode, atomic } = this.request
     const run = this.newRun()
     let isKept = false
     try {
       const prepared = prepareElement(element, context, run)
       const save = (as: SaveRequest['mode']): Decided => {
-        const { entities, globalStamp } = language.writes.save(this.sliceOf([element], [prepared], as).request)
+        const { entities, globalStamp } = codeSession.writes.save(this.sliceOf([element], [prepared], as).request)
         this.globalStamp = globalStamp
         return { sent: element, saved: entities[0]!, ...prepared }
       }
@@ -265,7 +265,7 @@ class Saving {
       isKept = decision.saved.failure === undefined
       return { preview: isKept && preview ? preview : decision, decision }
     } finally {
-      language.writes.endRun(run, isKept)
+      codeSession.writes.endRun(run, isKept)
       if (isKept) later.push(...run.later)
     }
   }
@@ -321,12 +321,12 @@ const previewOf = (entity: EntityBase, { row, rowId }: SavedEntity, index: numbe
 function hideUnseen(
   entities: SavedEntity[],
   sentKeys: ReadonlyMap<number, unknown>,
-  { dataClass, language }: Binding,
+  { dataClass, codeSession }: Binding,
 ): void {
   for (const [i, sentKey] of sentKeys) {
     const { rowId, failure } = entities[i]!
     if (rowId === undefined) continue
-    const currentRow = language.snapshots.current.table(dataClass).row(rowId)?.copy()
+    const currentRow = codeSession.snapshots.current.table(dataClass).row(rowId)?.copy()
     entities[i] = currentRow
       ? { row: currentRow.bytes, rowId, failure: failure! }
       : { failure: notFound(sentKey, dataClass) }

@@ -9,7 +9,7 @@ import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import type { CallOptions, CallState } from '../data-api/call-scope.ts'
-import { Language } from '../data-api/language.ts'
+import { CodeSession } from '../data-api/code-session.ts'
 import { RemoteLink } from '../../postgres/run/remote-link.ts'
 import { planSelection } from '../../query/source/select.ts'
 import type { DeleteResult } from '../../write/contract/requests.ts'
@@ -90,7 +90,7 @@ type Finish = (outcome: TaskOutcome) => FunctionOutcome
 
 /** Runs tasks, each on the latest state of the data, and turns whatever they throw into an outcome. */
 export class CallRunner {
-  private readonly language: Language
+  private readonly codeSession: CodeSession
   private readonly sessionContext: Omit<SessionContext, 'expand'>
   private readonly hooks: Hooks
   private readonly functions: ClassRegistry
@@ -105,7 +105,7 @@ export class CallRunner {
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), exception => outbox.log(lineOf(exception)))
     this.sessionContext = sessionContext(store.records, options.sharesSessions)
-    this.language = new Language({
+    this.codeSession = new CodeSession({
       store,
       limits,
       classes,
@@ -117,12 +117,12 @@ export class CallRunner {
       onProgress: (job, progress) => outbox.post({ job, progress }),
     })
     this.later = new LaterLink(connectWriter, work => outbox.together(work))
-    attachCalculated(this.language, descriptors, this.hooks)
+    attachCalculated(this.codeSession, descriptors, this.hooks)
   }
 
   /** Runs the code of a task until it ends or waits. */
   run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingTask {
-    const { views } = this.language
+    const { views } = this.codeSession
     const expand: SessionContext['expand'] = rights => views.expand(accessOf(task), rights)
     const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
     const state: CallState = { examined: 0 }
@@ -147,7 +147,7 @@ export class CallRunner {
         const args = task.kind === 'call' ? this.argumentsOf(task) : []
         this.beginCode()
         call.begin()
-        return this.language.scope.run(options, () => this.outcome(task, args, call))
+        return this.codeSession.scope.run(options, () => this.outcome(task, args, call))
       })
       if ('later' in first || 'stream' in first || 'begin' in first || call.events.length > 0) {
         const waitingTask = this.wait(task, call, options, finish)
@@ -168,11 +168,11 @@ export class CallRunner {
   /** A task whose code waits, or whose result is a stream. */
   private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
     const { outbox, waitingCalls } = this.options
-    const run = <T>(work: () => T): T => this.language.scope.run(options, work)
+    const run = <T>(work: () => T): T => this.codeSession.scope.run(options, work)
     return new WaitingTask(task, call, {
       run,
       writeResult: result =>
-        outcomeOf(() => run(() => writeResult(withoutDeleted(result), task as CallTask, this.language))),
+        outcomeOf(() => run(() => writeResult(withoutDeleted(result), task as CallTask, this.codeSession))),
       complete: work => outcomeOf(() => run(work)),
       failureOf: exception =>
         outcomeOf(() => {
@@ -208,7 +208,7 @@ export class CallRunner {
 
   /** Called when code that had waited waits again or ends. */
   endStretch(): void {
-    this.language.scope.endStretch()
+    this.codeSession.scope.endStretch()
   }
 
   /** Arguments that fit the declaration of the function. */
@@ -217,7 +217,7 @@ export class CallRunner {
     const values = parseArguments(task, this.options.argumentBounds)
     const check = this.options.checkArguments
     const classFunction = check && this.functionOf(task)
-    return classFunction ? check(classFunction, values, sets, this.language.views.of(access)) : values
+    return classFunction ? check(classFunction, values, sets, this.codeSession.views.of(access)) : values
   }
 
   private functionOf({ target, read, function: name }: CallTask): ClassFunction | undefined {
@@ -230,14 +230,14 @@ export class CallRunner {
     args: readonly unknown[],
     call: RunningCall,
   ): TaskOutcome | Later | Streaming | Writing {
-    const { language } = this
-    const { limits } = language
+    const { codeSession } = this
+    const { limits } = codeSession
     switch (task.kind) {
       case 'call':
-        return runCall(task, args, this.language, call)
+        return runCall(task, args, this.codeSession, call)
       case 'read': {
-        const { views, queries, options } = language
-        const { context } = language.snapshots
+        const { views, queries, options } = codeSession
+        const { context } = codeSession.snapshots
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
         // A separate buffer, which can be transferred: `slice` of a Buffer does not copy.
         return { body: new Uint8Array(planTask(task.task, scope, context).run()) }
@@ -252,34 +252,34 @@ export class CallRunner {
   }
 
   private drop({ request, read }: DropTask): DeleteResult {
-    const { language } = this
-    if (!read) return language.writes.drop(request)
-    const { queries } = language
-    const { context } = language.snapshots
-    const view = language.views.of(read.access)
+    const { codeSession } = this
+    if (!read) return codeSession.writes.drop(request)
+    const { queries } = codeSession
+    const { context } = codeSession.snapshots
+    const view = codeSession.views.of(read.access)
     const selection = planSelection(read, view, queries, context)
     const rowIds = selection.finder.rowIds(selection, view, context)
     if (rowIds.length === 0 && request.ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
-    return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.writes.drop({ ...request, rowIds })
+    return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : codeSession.writes.drop({ ...request, rowIds })
   }
 
   private save({ request: sentRequest, output }: SaveTask): TaskOutcome | Writing {
     const request = receivedSave(sentRequest)
-    const { language } = this
-    const { limits } = language
-    const { layouts } = language.options.store
-    const { dataClass } = language.binding(request.dataClass)
+    const { codeSession } = this
+    const { limits } = codeSession
+    const { layouts } = codeSession.options.store
+    const { dataClass } = codeSession.binding(request.dataClass)
     const { onFault } = this.hooks
-    const view = language.views.of(request.access)
+    const view = codeSession.views.of(request.access)
     const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
     const saving = saveElements(
       request,
       this.options.saveLimits,
-      language,
+      codeSession,
       this.hooks,
       (result): TaskOutcome => ({
         saved: answer
-          ? { status: statusOf(result), body: new Uint8Array(answer(result, language.snapshots.current)) }
+          ? { status: statusOf(result), body: new Uint8Array(answer(result, codeSession.snapshots.current)) }
           : result,
       }),
     )
@@ -294,12 +294,12 @@ export class CallRunner {
   }
 
   private calculate({ dataClass: name, from }: CalculateTask): TaskOutcome {
-    const { language } = this
-    const binding = language.binding(name)
-    const { request, slice } = nextSlice(binding.dataClass, language.snapshots.current, from, rowId =>
+    const { codeSession } = this
+    const binding = codeSession.binding(name)
+    const { request, slice } = nextSlice(binding.dataClass, codeSession.snapshots.current, from, rowId =>
       this.hooks.calculatedOrNull(binding.entity(rowId)),
     )
-    language.writes.putCalculated(request)
+    codeSession.writes.putCalculated(request)
     return { calculated: slice }
   }
 }

@@ -6,7 +6,7 @@ import { parseJsonBody } from '../../base/json-body.ts'
 import type { JsonBounds } from '../../base/json-bounds.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { internals } from '../data-api/entity-internals.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { finderOf } from '../../query/source/select.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { CallTask } from './tasks.ts'
@@ -40,14 +40,14 @@ export function parseArguments({ args }: CallTask, bounds: JsonBounds): readonly
 export function convertArguments(
   values: readonly unknown[],
   { sets, access, job }: CallTask,
-  language: Language,
+  codeSession: CodeSession,
 ): unknown[] {
   return values.map((value, i) => {
     if (!isObject(value)) return value
     // Values of a job may come from clients, and stay values.
-    if (job) return job.entities?.includes(i) ? findEntity(value, language) : value
-    if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
-    if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, language)
+    if (job) return job.entities?.includes(i) ? findEntity(value, codeSession) : value
+    if (value.__ENTITY === true) return toEntity(value, i + 1, codeSession.views.of(access), codeSession)
+    if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, codeSession)
     return value
   })
 }
@@ -63,26 +63,26 @@ function toSelection(
   id: string,
   position: number,
   { sets, access }: Pick<CallTask, 'sets' | 'access'>,
-  language: Language,
+  codeSession: CodeSession,
 ): object {
   const set = sets?.get(id)
   if (!set) throw FunctionErrors.BAD_ARGUMENT(position, 'a selection is given by "__DATASET", the id of an entity set')
-  const binding = language.binding(set.dataClass)
+  const binding = codeSession.binding(set.dataClass)
   const source = sourceOf(decodeMembers(set.members))
-  const { views } = language
-  const { context } = language.snapshots
+  const { views } = codeSession
+  const { context } = codeSession.snapshots
   const request = { dataClass: set.dataClass, source }
   return binding.selection(finderOf(binding.dataClass, context).source(request, views.of(access), context)!)
 }
 
 /** The entity that a job was enqueued with; null if it has been deleted since. */
-function findEntity({ __DATACLASS: name, __KEY: key }: JsonObject, language: Language): object | null {
-  return language.binding(String(name)).instance.get(key)
+function findEntity({ __DATACLASS: name, __KEY: key }: JsonObject, codeSession: CodeSession): object | null {
+  return codeSession.binding(String(name)).instance.get(key)
 }
 
 /** An existing or a new entity with the given values assigned. Nothing is saved; a given stamp is checked by a later save. */
-function toEntity(object: JsonObject, position: number, view: View, language: Language): object {
-  const binding = shownBinding(object.__DATACLASS, position, view, language)
+function toEntity(object: JsonObject, position: number, view: View, codeSession: CodeSession): object {
+  const binding = shownBinding(object.__DATACLASS, position, view, codeSession)
   const key = object.__KEY
   if (key !== undefined && key !== null && typeof key !== 'string' && typeof key !== 'number') {
     throw FunctionErrors.BAD_ARGUMENT(position, '"__KEY" is a text or a number')
@@ -105,12 +105,12 @@ function toEntity(object: JsonObject, position: number, view: View, language: La
   return entity
 }
 
-function shownBinding(name: unknown, position: number, view: View, language: Language): Binding {
-  const dataClass = typeof name === 'string' ? language.catalog.dataClassesByName.get(name) : undefined
+function shownBinding(name: unknown, position: number, view: View, codeSession: CodeSession): Binding {
+  const dataClass = typeof name === 'string' ? codeSession.catalog.dataClassesByName.get(name) : undefined
   if (!dataClass || !view.shows(dataClass)) {
     throw FunctionErrors.BAD_ARGUMENT(position, 'an entity names its dataclass in "__DATACLASS"')
   }
-  return language.binding(dataClass.name)
+  return codeSession.binding(dataClass.name)
 }
 
 /** The given values, without metadata. Checked against the caller's view, because functions may see more than their callers. */

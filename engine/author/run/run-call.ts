@@ -1,5 +1,5 @@
 import type { Binding } from '../data-api/binding.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import { isThenable } from '../../base/promised.ts'
 import { finderOf, planPage, runPage } from '../../query/source/select.ts'
 import type { RunningCall } from '../declare/running-call.ts'
@@ -23,51 +23,51 @@ export interface Later {
 export function runCall(
   task: CallTask,
   values: readonly unknown[],
-  language: Language,
+  codeSession: CodeSession,
   call: RunningCall,
 ): TaskOutcome | Later | Streaming {
-  const target = targetOf(task, language)
+  const target = targetOf(task, codeSession)
   const method = Reflect.get(target, task.function) as unknown
   if (typeof method !== 'function') throw new TypeError(`${task.fullName} is not a function`)
-  const args = task.inner ? values : convertArguments(values, task, language)
+  const args = task.inner ? values : convertArguments(values, task, codeSession)
   const begin = () => Reflect.apply(method, target, args) as unknown
   call.beginsFunction = task.isAsync
   const result = task.inner ? startAs(task.inner, begin) : begin()
   call.beginsFunction = false
   if (asCode(() => isThenable(result))) return { later: result as PromiseLike<unknown> }
-  return writeResult(result, task, language)
+  return writeResult(result, task, codeSession)
 }
 
-function targetOf({ target, read }: CallTask, language: Language): object {
+function targetOf({ target, read }: CallTask, codeSession: CodeSession): object {
   switch (target.kind) {
     case 'dataStore':
-      return language.dataStore
+      return codeSession.dataStore
     case 'singleton':
-      return language.singleton(target.className)!
+      return codeSession.singleton(target.className)!
     case 'dataClass':
-      return language.binding(read!.dataClass).instance
+      return codeSession.binding(read!.dataClass).instance
     case 'entitySelection':
-      return selectionOf(language.binding(read!.dataClass), read!, language)
+      return selectionOf(codeSession.binding(read!.dataClass), read!, codeSession)
     case 'entity':
-      return entityOf(language.binding(read!.dataClass), read!, language)
+      return entityOf(codeSession.binding(read!.dataClass), read!, codeSession)
   }
 }
 
 type Read = NonNullable<CallTask['read']>
 
-function selectionOf(binding: Binding, read: Read, language: Language): object {
+function selectionOf(binding: Binding, read: Read, codeSession: CodeSession): object {
   // The rows are found when the function first needs them.
-  const view = language.views.of(read.access)
+  const view = codeSession.views.of(read.access)
   const { dataClass } = binding
-  const { context } = language.snapshots
+  const { context } = codeSession.snapshots
   const from = finderOf(dataClass, context).source(read, view, context)
-  return binding.selection({ from, query: language.queries.prepare(dataClass, read, view) })
+  return binding.selection({ from, query: codeSession.queries.prepare(dataClass, read, view) })
 }
 
 /** @throws {ProtocolError} if the entity does not exist */
-function entityOf(binding: Binding, read: Read, language: Language): object {
-  const { context } = language.snapshots
-  const view = language.views.of(read.access)
-  const { rowIds } = runPage(planPage(read, view, language.queries, context), view, context)
+function entityOf(binding: Binding, read: Read, codeSession: CodeSession): object {
+  const { context } = codeSession.snapshots
+  const view = codeSession.views.of(read.access)
+  const { rowIds } = runPage(planPage(read, view, codeSession.queries, context), view, context)
   return binding.entity(rowIds[0]!)
 }

@@ -14,7 +14,7 @@ import { PermissionErrors } from '../../permission/permission-errors.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import { asCode } from '../declare/running-code.ts'
 import { OutgoingMessage } from '../data-api/outgoing-message.ts'
-import type { Language } from '../data-api/language.ts'
+import type { CodeSession } from '../data-api/code-session.ts'
 import type { Streaming } from './result-stream.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
 import { writeGenerator, writeMessageStream } from './write-stream.ts'
@@ -24,42 +24,44 @@ import { isGenerator } from '../data-api/governed-generator.ts'
  * Writes the result of a function; the result of a job is dropped. Entities and selections inside other values are plain objects.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE} Source: protocol notes, 7.4.
  */
-export function writeResult(result: unknown, task: CallTask, language: Language): TaskOutcome | Streaming {
+export function writeResult(result: unknown, task: CallTask, codeSession: CodeSession): TaskOutcome | Streaming {
   if (task.job) return { body: '' }
-  if (isGenerator(result)) return writeGenerator(result, task, (value, ofLines) => valueJson(value, ofLines, language))
-  if (result instanceof EntityBase) return { body: entityBody(result, task, language) }
-  if (result instanceof SelectionBase) return selectionOutcome(result, task, language)
+  if (isGenerator(result))
+    return writeGenerator(result, task, (value, ofLines) => valueJson(value, ofLines, codeSession))
+  if (result instanceof EntityBase) return { body: entityBody(result, task, codeSession) }
+  if (result instanceof SelectionBase) return selectionOutcome(result, task, codeSession)
   if (result instanceof OutgoingMessage) return writeMessageStream(result, task) ?? { message: result.toAnswer() }
-  const json = asCode(() => toJson(result, task.fullName, language.views.of(task.access)))
-  return { body: limitText(`{"result":${json ?? 'null'}}`, language) }
+  const json = asCode(() => toJson(result, task.fullName, codeSession.views.of(task.access)))
+  return { body: limitText(`{"result":${json ?? 'null'}}`, codeSession) }
 }
 
 /**
  * JSON of one value of a stream, on one line.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  */
-function valueJson(value: unknown, task: CallTask, language: Language): string {
-  if (value instanceof EntityBase) return textOf(entityBody(value, task, language))
-  if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.withoutDeleted(value), task, language))
+function valueJson(value: unknown, task: CallTask, codeSession: CodeSession): string {
+  if (value instanceof EntityBase) return textOf(entityBody(value, task, codeSession))
+  if (value instanceof SelectionBase)
+    return textOf(selectionBody(SelectionBase.withoutDeleted(value), task, codeSession))
   if (value instanceof OutgoingMessage || isGenerator(value)) {
     throw FunctionErrors.BAD_RESULT(task.fullName, 'a value of a generator is neither a message nor a generator')
   }
-  return limitText(asCode(() => toJson(value, task.fullName, language.views.of(task.access))) ?? 'null', language)
+  return limitText(asCode(() => toJson(value, task.fullName, codeSession.views.of(task.access))) ?? 'null', codeSession)
 }
 
 const textOf = (body: Uint8Array | string): string => (typeof body === 'string' ? body : Buffer.from(body).toString())
 
-function selectionOutcome(selection: SelectionBase, task: CallTask, language: Language): TaskOutcome {
+function selectionOutcome(selection: SelectionBase, task: CallTask, codeSession: CodeSession): TaskOutcome {
   const { dataClass } = selection[BINDING]
-  if (!task.keep) return { body: selectionBody(selection, task, language) }
+  if (!task.keep) return { body: selectionBody(selection, task, codeSession) }
   const { selection: rows } = SelectionBase.rowsOf(selection)
-  const { options } = language
-  const { context } = language.snapshots
+  const { options } = codeSession
+  const { context } = codeSession.snapshots
   const members = finderOf(dataClass, context).lasting(rows, dataClass, context, options.store.layouts)
   return { members: encodeMembers(members), dataClass: dataClass.name }
 }
 
-function selectionBody(selection: SelectionBase, task: CallTask, language: Language): Uint8Array {
+function selectionBody(selection: SelectionBase, task: CallTask, codeSession: CodeSession): Uint8Array {
   const { read } = task
   const { dataClass } = selection[BINDING]
   const rows = SelectionBase.rowsOf(selection)
@@ -67,34 +69,34 @@ function selectionBody(selection: SelectionBase, task: CallTask, language: Langu
   const first = Math.max(0, skip)
   const page = { count: selection.length, first, rowIds: rows.page(first, Math.max(0, top)) }
   const form = output?.form === 'array' ? 'array' : 'collection'
-  const projection = project(selection[BINDING], { ...output, form }, task, language)
-  const { current: snapshot } = language.snapshots
+  const projection = project(selection[BINDING], { ...output, form }, task, codeSession)
+  const { current: snapshot } = codeSession.snapshots
   const bytes = form === 'array' ? writeArray(page, projection, snapshot) : writeCollection(page, projection, snapshot)
   return bytes.slice()
 }
 
-function entityBody(entity: EntityBase, task: CallTask, language: Language): Uint8Array | string {
+function entityBody(entity: EntityBase, task: CallTask, codeSession: CodeSession): Uint8Array | string {
   const { read } = task
-  const view = language.views.of(task.access)
+  const view = codeSession.views.of(task.access)
   const rowId = internals.rowId(entity)
   const name = entity[BINDING].dataClass.name
   if (rowId === undefined)
-    return limitText(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, language)
-  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, language)
-  const bytes = writeEntity(rowId, projection, language.snapshots.current)
+    return limitText(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, codeSession)
+  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, codeSession)
+  const bytes = writeEntity(rowId, projection, codeSession.snapshots.current)
   const touchedNames = entity.touchedAttributes()
   if (touchedNames.length === 0) return bytes.slice()
   // With the values in memory, not the stored ones.
   const storedValues = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
   const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touchedNames.includes(attribute))
-  return limitText(toJson({ ...storedValues, ...Object.fromEntries(values) }, name, view)!, language)
+  return limitText(toJson({ ...storedValues, ...Object.fromEntries(values) }, name, view)!, codeSession)
 }
 
 /** @throws {PermissionErrors.READ} the caller may not read it, even if the function may */
-function project({ dataClass }: Binding, output: Output, { access }: CallTask, language: Language) {
-  const view = language.views.of(access)
+function project({ dataClass }: Binding, output: Output, { access }: CallTask, codeSession: CodeSession) {
+  const view = codeSession.views.of(access)
   if (!view.shows(dataClass) && access) throw PermissionErrors.READ()
-  return bindProjection(dataClass, output, view, language.options.store.layouts, language.limits)
+  return bindProjection(dataClass, output, view, codeSession.options.store.layouts, codeSession.limits)
 }
 
 function toJson(value: unknown, name: string, view: View): string | undefined {
@@ -128,7 +130,7 @@ function publicObject(entity: EntityBase, view: View): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entity.toObject()).filter(([name]) => isShown(name)))
 }
 
-function limitText(text: string, { limits }: Language): string {
+function limitText(text: string, { limits }: CodeSession): string {
   if (text.length > limits.maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(limits.maxAnswerBytes)
   return text
 }

@@ -18,7 +18,7 @@ import type {
   SaveResult,
 } from '../../../write/contract/requests.ts'
 import { DATABASE_RUNS, type EventRun, SHARED_RUNS } from '../event-run.ts'
-import type { Language } from '../language.ts'
+import type { CodeSession } from '../code-session.ts'
 import { LanguageErrors } from '../language-errors.ts'
 import type { Changes } from './changes.ts'
 import { DatabaseRun } from './database-run.ts'
@@ -30,7 +30,7 @@ export class DatabaseChanges implements Changes {
   /** The run of events, with their save or deletion; undefined if none is in progress. */
   private run: DatabaseRun | undefined
 
-  constructor(private readonly language: Language) {}
+  constructor(private readonly codeSession: CodeSession) {}
 
   get hasBegun(): boolean {
     return this.run?.hasBegun ?? false
@@ -38,15 +38,15 @@ export class DatabaseChanges implements Changes {
 
   /** Name of the user, if databases receive it. */
   get user(): string | undefined {
-    const { language } = this
-    return language.options.needsUser ? language.scope.userName : undefined
+    const { codeSession } = this
+    return codeSession.options.needsUser ? codeSession.scope.userName : undefined
   }
 
   /** Fetches what a read needs. @throws {ProtocolError} */
   fetch(fetch: () => RemoteFetch): void {
-    const { language } = this
-    language.options.remote!.fetch(fetch, this.limits, call =>
-      this.run?.forRead(call, language.writes.eventRun !== undefined),
+    const { codeSession } = this
+    codeSession.options.remote!.fetch(fetch, this.limits, call =>
+      this.run?.forRead(call, codeSession.writes.eventRun !== undefined),
     )
   }
 
@@ -59,9 +59,9 @@ export class DatabaseChanges implements Changes {
     const saveResult = this.applyChange<SaveResult>({ kind: 'remoteSave', request: requestWithoutJobs }, dataClass)
     const isSaved = request.mode === 'update' && !(request.atomic && saveResult.entities.some(({ failure }) => failure))
     if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saveResult.entities[i]?.failure)))
-    const { language } = this
-    const layout = language.options.store.layouts.get(dataClass)!
-    const table = language.snapshots.current.table(dataClass)
+    const { codeSession } = this
+    const layout = codeSession.options.store.layouts.get(dataClass)!
+    const table = codeSession.snapshots.current.table(dataClass)
     // Row ids are those of the thread that saved them.
     const localRowId = ({ row }: SaveResult['entities'][number]) =>
       row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
@@ -85,13 +85,13 @@ export class DatabaseChanges implements Changes {
   }
 
   lock(dataClass: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
-    const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.language.scope.access }
+    const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.codeSession.scope.access }
     return this.applyChange<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
   }
 
   /** A new snapshot, because rows that were read before the run may be outdated. */
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
-    run.ownSnapshot ??= this.language.snapshots.withDatabases(open, snapshot => snapshot)
+    run.ownSnapshot ??= this.codeSession.snapshots.withDatabases(open, snapshot => snapshot)
     return run.ownSnapshot
   }
 
@@ -109,8 +109,8 @@ export class DatabaseChanges implements Changes {
     for (let run = runs + 1; run <= DATABASE_RUNS; run++) {
       const gate = { isAlone: run > SHARED_RUNS, repeats: run < DATABASE_RUNS }
       const databaseRun = this.runOf(dataClass, isAtomic, gate, true)
-      this.language.snapshots.settleAll()
-      this.language.snapshots.moveOn()
+      this.codeSession.snapshots.settleAll()
+      this.codeSession.snapshots.moveOn()
       const runResult = this.inRun(databaseRun, work, isKept => isKept)
       if (runResult) return runResult.result
     }
@@ -123,20 +123,20 @@ export class DatabaseChanges implements Changes {
   }
 
   private keyTexts(dataClass: DataClass, rowIds: Iterable<number>): string[] {
-    const { options } = this.language
-    const { reads, unrestricted } = this.language.snapshots
+    const { options } = this.codeSession
+    const { reads, unrestricted } = this.codeSession.snapshots
     const layout = options.store.layouts.get(dataClass)!
     const ofCall = reads.get(unrestricted)!
     return Array.from(rowIds, rowId => keyText(layout, ofCall.keyOf(dataClass, rowId)))
   }
 
   private applyChange<Result>(change: RemoteChange, dataClass: DataClass): Result {
-    const { language } = this
+    const { codeSession } = this
     this.demand(dataClass)
-    language.snapshots.settleAll()
+    codeSession.snapshots.settleAll()
     const { connection } = dataClass.remote!
-    const result = language.options.remote!.change(connection, change, this.limits, this.run?.forChange()) as Result
-    language.snapshots.moveOn()
+    const result = codeSession.options.remote!.change(connection, change, this.limits, this.run?.forChange()) as Result
+    codeSession.snapshots.moveOn()
     return result
   }
 
@@ -145,10 +145,10 @@ export class DatabaseChanges implements Changes {
    * transactions
    */
   private demand({ name }: DataClass): void {
-    const { language } = this
-    language.writes.writer()
-    if (language.writes.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
-    if (language.writes.isInTransaction) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
+    const { codeSession } = this
+    codeSession.writes.writer()
+    if (codeSession.writes.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
+    if (codeSession.writes.isInTransaction) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
   }
 
   /**
@@ -165,7 +165,7 @@ export class DatabaseChanges implements Changes {
     const { name, remote } = dataClass
     // The rules of a change of all or nothing that are deferred are checked at its end.
     const holding = { connection: remote!.connection, dataClass: name, checksAtOnce: !isAtomic, ...gate }
-    return new DatabaseRun(this.language.options.remote!, holding, isWhole)
+    return new DatabaseRun(this.codeSession.options.remote!, holding, isWhole)
   }
 
   private inRun<T>(
@@ -173,8 +173,8 @@ export class DatabaseChanges implements Changes {
     work: () => T,
     isKept: (result: T) => boolean,
   ): { readonly result: T } | undefined {
-    const { language } = this
-    const pending = new Set(language.snapshots.pending)
+    const { codeSession } = this
+    const pending = new Set(codeSession.snapshots.pending)
     this.run = run
     let outcome: { readonly result: T } | { readonly thrown: unknown }
     try {
@@ -183,11 +183,12 @@ export class DatabaseChanges implements Changes {
       outcome = { thrown: exception }
     }
     this.run = undefined
-    if (run.hasBegun) language.snapshots.moveOn()
+    if (run.hasBegun) codeSession.snapshots.moveOn()
     const ending = run.end('result' in outcome && isKept(outcome.result))
     if (ending === 'collided') {
       // Reads of a run that has not been must not become reads of the next.
-      for (const each of language.snapshots.pending) if (!pending.has(each)) language.snapshots.pending.delete(each)
+      for (const each of codeSession.snapshots.pending)
+        if (!pending.has(each)) codeSession.snapshots.pending.delete(each)
       return undefined
     }
     if ('thrown' in outcome) throw outcome.thrown
@@ -198,12 +199,12 @@ export class DatabaseChanges implements Changes {
   /** Enqueues the jobs of events, which are stored by the writer and not in the database. */
   private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
     const jobs = hooked.flatMap(each => each.jobs ?? [])
-    if (jobs.length > 0) this.language.writes.writer().write({ kind: 'enqueue', jobs })
+    if (jobs.length > 0) this.codeSession.writes.writer().write({ kind: 'enqueue', jobs })
   }
 
   private get limits(): RemoteLimits {
-    const { limits } = this.language
-    const { deadline } = this.language.scope
+    const { limits } = this.codeSession
+    const { deadline } = this.codeSession.scope
     const deadlineAt = Math.min(deadline.deadlineAt ?? Number.POSITIVE_INFINITY, Date.now() + limits.timeoutMs)
     return { deadlineAt, user: this.user }
   }

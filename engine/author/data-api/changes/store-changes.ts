@@ -10,7 +10,7 @@ import type {
   SaveResult,
 } from '../../../write/contract/requests.ts'
 import type { EventRun } from '../event-run.ts'
-import type { Language } from '../language.ts'
+import type { CodeSession } from '../code-session.ts'
 import type { Changes } from './changes.ts'
 
 /** Changes of entities of this store, made by the writer thread, which checks whether what events have read has changed. */
@@ -19,24 +19,26 @@ export class StoreChanges implements Changes {
   readonly mayGoOn = true
   readonly hasBegun = false
 
-  constructor(private readonly language: Language) {}
+  constructor(private readonly codeSession: CodeSession) {}
 
   save(request: SaveRequest): SaveResult {
-    return this.language.writes.writeToStore(writer => writer.write(request))
+    return this.codeSession.writes.writeToStore(writer => writer.write(request))
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    return this.language.writes.writeToStore(writer => writer.write({ kind: 'delete', ...request }))
+    return this.codeSession.writes.writeToStore(writer => writer.write({ kind: 'delete', ...request }))
   }
 
   lock({ name: dataClass }: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
-    return this.language.writes.writeToStore(writer => writer.write({ kind: 'lock', dataClass, rowId, lock, holder }))
+    return this.codeSession.writes.writeToStore(writer =>
+      writer.write({ kind: 'lock', dataClass, rowId, lock, holder }),
+    )
   }
 
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
     if (!run.recorded) {
       run.recorded = new RecordedSnapshot(open)
-      const { reads } = this.language.snapshots
+      const { reads } = this.codeSession.snapshots
       const ofOpen = reads.get(open)
       if (ofOpen) reads.set(run.recorded, ofOpen)
     }
@@ -48,7 +50,7 @@ export class StoreChanges implements Changes {
   }
 
   alone(_dataClass: DataClass, _isAtomic: boolean, _runs: number, work: () => boolean, moment?: number): boolean {
-    return this.language.writes.transaction(work, moment)
+    return this.codeSession.writes.transaction(work, moment)
   }
 
   afterChange(work: () => void): void {

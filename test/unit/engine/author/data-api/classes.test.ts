@@ -17,7 +17,7 @@ import {
   authorClasses,
   describeClass,
 } from '../../../../../engine/author/declare/describe-classes.ts'
-import { openWorld } from '../../../../support/engine/language-world.ts'
+import { openWorld } from '../../../../support/engine/code-world.ts'
 
 class Employee extends DataClass('Employee') {
   @exposed wellPaid(minimum: number) {
@@ -158,7 +158,7 @@ t.test('members of a base class precede those of the derived class', async t => 
 
 t.test('entities, selections and dataclasses are instances of the classes of the plugin', async t => {
   const classes: AuthorClass[] = [Employee, EmployeeEntity, EmployeeSelection, Store, Cart]
-  const { run, language } = await openWorld(t, { classes })
+  const { run, codeSession } = await openWorld(t, { classes })
   run(() => {
     const employees = ds.Employee as unknown as Employee
     t.ok(employees instanceof Employee)
@@ -174,10 +174,10 @@ t.test('entities, selections and dataclasses are instances of the classes of the
     t.equal(ada.notExposed(), 1)
     t.same(ada.raise(10), { success: true })
     t.equal(employees.get(1)?.salary, 99_000.00000000001)
-    t.equal((language.dataStore as Store).count(), 6)
-    t.equal((language.singleton('Cart') as Cart).add('a'), 1)
-    t.equal((language.singleton('Cart') as Cart).add('b'), 2)
-    t.equal(language.singleton('Employee'), undefined)
+    t.equal((codeSession.dataStore as Store).count(), 6)
+    t.equal((codeSession.singleton('Cart') as Cart).add('a'), 1)
+    t.equal((codeSession.singleton('Cart') as Cart).add('b'), 2)
+    t.equal(codeSession.singleton('Employee'), undefined)
   })
   t.throws(() => new EmployeeEntity(), { message: /ds\.{dataClass}\.new/ })
   t.throws(() => ds.Employee, { message: /only while a call runs/ })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { passages } from '../../../../support/fixtures/passages.ts'
-import { openWorld } from '../../../../support/engine/language-world.ts'
+import { openWorld } from '../../../../support/engine/code-world.ts'
 
 t.test('entities, attributes and relations', async t => {
   const { run } = await openWorld(t)
@@ -116,10 +116,10 @@ t.test('selections', async t => {
 })
 
 t.test('a query that is stopped at the deadline of its call reports the limit', async t => {
-  const { language } = await openWorld(t)
+  const { codeSession } = await openWorld(t)
   const late = { time: { deadlineAt: Date.now() - 1, deadlineMs: 5_000 } }
-  const employees = language.binding('Employee').instance
-  t.throws(() => language.scope.run(late, () => employees.query('lastName = :1', '@a@').length), {
+  const employees = codeSession.binding('Employee').instance
+  t.throws(() => codeSession.scope.run(late, () => employees.query('lastName = :1', '@a@').length), {
     message: /stopped after 5000 ms/,
   })
 })

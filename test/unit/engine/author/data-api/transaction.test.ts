@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openWorld } from '../../../../support/engine/language-world.ts'
+import { openWorld } from '../../../../support/engine/code-world.ts'
 
 for (const memoryBytes of [0, 2 ** 26]) {
   t.test(`transactions, with ${memoryBytes} bytes of shared memory`, async t => {

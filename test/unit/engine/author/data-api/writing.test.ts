@@ -3,7 +3,7 @@ import { decode } from '../../../../support/engine/read-request.ts'
 import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
 import type { EntityBase } from '../../../../../engine/author/data-api/entity.ts'
 import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
-import { openWorld } from '../../../../support/engine/language-world.ts'
+import { openWorld } from '../../../../support/engine/code-world.ts'
 
 const codes = (...errCodes: number[]): Error =>
   ({ entries: errCodes.map(errCode => ({ errCode })) }) as unknown as Error
@@ -222,7 +222,7 @@ t.test('saving', async t => {
 })
 
 t.test('wrong names and values', async t => {
-  const { run, language } = await openWorld(t)
+  const { run, codeSession } = await openWorld(t)
   run(ds => {
     const ada = ds.Employee!.get(1)!
     t.throws(() => (ada.salary = 'much'), codes(1508))
@@ -246,9 +246,9 @@ t.test('wrong names and values', async t => {
     ada.salry = 5
     t.throws(() => ada.save(), { message: /salary/ })
   })
-  t.throws(() => language.snapshots.current, codes(1562))
-  language.scope.run({ canWrite: false }, () => {
-    const kurt = language.binding('Employee').entity(1) as unknown as { salary: number; save(): unknown }
+  t.throws(() => codeSession.snapshots.current, codes(1562))
+  codeSession.scope.run({ canWrite: false }, () => {
+    const kurt = codeSession.binding('Employee').entity(1) as unknown as { salary: number; save(): unknown }
     kurt.salary = 1
     t.throws(() => kurt.save(), codes(1828))
   })

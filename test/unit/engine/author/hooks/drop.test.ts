@@ -11,11 +11,11 @@ t.beforeEach(() => {
 })
 
 /** Deletes entities as a client does. */
-function drop({ run, language }: HookedWorld, keys: readonly number[], atomic = false): DeleteResult {
+function drop({ run, codeSession }: HookedWorld, keys: readonly number[], atomic = false): DeleteResult {
   return run(() => {
-    const table = language.snapshots.current.table(language.binding('Employee').dataClass)
+    const table = codeSession.snapshots.current.table(codeSession.binding('Employee').dataClass)
     const rowIds = Uint32Array.from(keys, key => table.findKey(key)!)
-    return language.writes.drop({ dataClass: 'Employee', rowIds, atomic })
+    return codeSession.writes.drop({ dataClass: 'Employee', rowIds, atomic })
   })
 }
 
@@ -148,12 +148,12 @@ t.test(
 )
 
 t.test('P9 without code for a drop the writer receives the request unchanged', async t => {
-  const { hooks, language, run } = await openHookedWorld(t, [EmployeeEntity])
+  const { hooks, codeSession, run } = await openHookedWorld(t, [EmployeeEntity])
   const request = { dataClass: 'Tag', rowIds: Uint32Array.of(0), atomic: false }
   const answer = { kind: 'delete', deleted: 1 } as const
   const sent: unknown[] = []
   run(() =>
-    hooks.drop(request, language, each => {
+    hooks.drop(request, codeSession, each => {
       sent.push(each)
       return answer
     }),
@@ -216,9 +216,9 @@ t.test('an entity that an event keeps does not shift the stamps of the others', 
   const world = await openHookedWorld(t, [EmployeeEntity])
   world.other({ __KEY: 6, __STAMP: 1, firstName: 'Ada' })
   const { deleted } = world.run(() => {
-    const table = world.language.snapshots.current.table(world.language.binding('Employee').dataClass)
+    const table = world.codeSession.snapshots.current.table(world.codeSession.binding('Employee').dataClass)
     const rowIds = Uint32Array.of(table.findKey(4)!, table.findKey(6)!)
-    return world.language.writes.drop({ dataClass: 'Employee', rowIds, stamps: Uint32Array.of(1, 2), atomic: false })
+    return world.codeSession.writes.drop({ dataClass: 'Employee', rowIds, stamps: Uint32Array.of(1, 2), atomic: false })
   })
   t.equal(deleted, 1)
   t.ok(world.stored(4))

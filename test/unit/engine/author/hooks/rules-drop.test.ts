@@ -19,9 +19,9 @@ t.beforeEach(() => {
 /** Deletes employees as a client does. */
 const drop = (world: HookedWorld, keys: readonly number[], atomic = false) =>
   world.run(() => {
-    const table = world.language.snapshots.current.table(world.language.binding('Employee').dataClass)
+    const table = world.codeSession.snapshots.current.table(world.codeSession.binding('Employee').dataClass)
     const rowIds = Uint32Array.from(keys, key => table.findKey(key)!)
-    return world.language.writes.drop({ dataClass: 'Employee', rowIds, atomic })
+    return world.codeSession.writes.drop({ dataClass: 'Employee', rowIds, atomic })
   })
 
 for (const atomic of [false, true]) {
@@ -96,7 +96,7 @@ t.test('afterSave of what events save runs once in ds.transaction, and not after
     return entity.firstName === 'refused' ? NO : undefined
   })
   const saved = () => calls.filter(each => each === 'afterSave success 1').length
-  world.language.scope.run({}, () => {
+  world.codeSession.scope.run({}, () => {
     ds.transaction(() => ds.Employee!.new({ lastName: 'A' }).save())
     t.equal(saved(), 1)
     t.match(ds.Employee!.new({ lastName: 'B', firstName: 'refused' }).save(), { success: false })
@@ -147,7 +147,7 @@ for (const isNested of [false, true]) {
         const rowIds = Uint32Array.of(internals.rowId(ds.Employee!.get(key) as Loose)!)
         const stamp = (ds.Employee!.get(key) as Loose).getStamp()
         const drop = () =>
-          world.language.writes.drop({ dataClass: 'Employee', rowIds, atomic: false, ...conditionsOf(stamp) })
+          world.codeSession.writes.drop({ dataClass: 'Employee', rowIds, atomic: false, ...conditionsOf(stamp) })
         return isNested ? ds.transaction(drop) : drop()
       })
       t.equal(result.deleted > 0, deleted > 0, name)

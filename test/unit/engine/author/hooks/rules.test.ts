@@ -280,7 +280,7 @@ t.test('jobs that the events of an assignment enqueue belong to the save', async
     meanwhile()
     return entity.firstName === 'refused' ? NO : undefined
   })
-  const { records } = world.language.options.store
+  const { records } = world.codeSession.options.store
   const enqueued = () => {
     records.refresh()
     return records.records(jobKey(''), 100).length

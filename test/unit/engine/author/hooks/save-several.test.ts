@@ -5,7 +5,7 @@ import { calls, EmployeeEntity, effects, stops } from './staff-code.ts'
 import { openHookedWorld } from './world.ts'
 import { openStaffWorld } from './staff-world.ts'
 
-const { language, save, stored, rowOf, stampOf, employee } = await openStaffWorld(t)
+const { codeSession, save, stored, rowOf, stampOf, employee } = await openStaffWorld(t)
 
 t.test('P5.1 wrong values are reported as without events', async t => {
   const [saved] = save(employee(2, { salary: 'much', nmae: 1, secret: 'x' })).entities
@@ -171,7 +171,7 @@ t.test('P5.6 an entity that occurs twice in a preview is not written either, ato
 })
 
 t.test('new entities are sent to the writer together', async t => {
-  const sent = t.capture(language.writes, 'save', language.writes.save.bind(language.writes))
+  const sent = t.capture(codeSession.writes, 'save', codeSession.writes.save.bind(codeSession.writes))
   save([{ lastName: 'One' }, { lastName: 'Two' }, employee(3, {}), employee(2, {})])
   t.equal(sent().length, 1)
 })

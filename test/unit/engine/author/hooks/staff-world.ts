@@ -13,12 +13,12 @@ export async function openStaffWorld(t: Test, more: readonly AuthorClass[] = [])
     effects.clear()
   })
   const world = await openHookedWorld(t, [EmployeeEntity, ...more])
-  const { language, run } = world
+  const { codeSession, run } = world
   const stampOf = (key: number): number => run(ds => ds.Employee!.get(key)!.getStamp())
   return {
     ...world,
     stampOf,
-    rowOf: (bytes: Uint8Array): RowView => run(() => new RowView(language.binding('Employee').layout, bytes)),
+    rowOf: (bytes: Uint8Array): RowView => run(() => new RowView(codeSession.binding('Employee').layout, bytes)),
     employee: (key: number, values: object) => ({ __KEY: key, __STAMP: stampOf(key), ...values }),
   }
 }

@@ -45,7 +45,7 @@ const session = () =>
     } as Loose,
     { hasToken: () => false, countSets: () => 0, expand: ({ privileges }) => privileges },
   )
-const asAda = <T>(work: () => T): T => world.language.scope.run({ session: session(), access: undefined }, work)
+const asAda = <T>(work: () => T): T => world.codeSession.scope.run({ session: session(), access: undefined }, work)
 const found = (query: string, ...values: string[]): number[] =>
   [...ds.Employee!.query(query, ...values)].map((each: Loose) => each.ID).sort()
 
@@ -65,7 +65,7 @@ t.test('an unrestricted one has the same value for every caller, in filters, ord
     first: (ds.Employee!.query('realEmployer != null order by realEmployer desc').first() as Loose).ID,
     distinct: ds.Employee!.all().distinct('realEmployer'),
   })
-  const all = world.language.scope.run({ isUnrestricted: true }, ask)
+  const all = world.codeSession.scope.run({ isUnrestricted: true }, ask)
   t.match(all, { value: 'Éclair', found: [3, 4] })
   t.same(asAda(ask), all)
   asAda(() => t.equal(ds.Company!.all().length, 1, 'nothing else is seen'))
@@ -113,8 +113,8 @@ t.test('events see everything, so that a rule does not depend on who saves', asy
       return look()
     }
   }
-  const { language } = await openHookedWorld(t, [Company, RuledEntity])
-  language.scope.run({ session: session(), access: undefined }, () => {
+  const { codeSession } = await openHookedWorld(t, [Company, RuledEntity])
+  codeSession.scope.run({ session: session(), access: undefined }, () => {
     const entity = ds.Employee!.get(5) as Loose
     entity.salary = 5
     t.match(entity.save(), { success: true })

@@ -9,7 +9,7 @@ import { type AuthorClass, describeClass } from '../../../../../engine/author/de
 import type { SaveRequest, SaveResult } from '../../../../../engine/write/contract/requests.ts'
 import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
 import { company } from '../../../../support/fixtures/company.ts'
-import { openWorld } from '../../../../support/engine/language-world.ts'
+import { openWorld } from '../../../../support/engine/code-world.ts'
 
 export type HookedWorld = Awaited<ReturnType<typeof openHookedWorld>>
 
@@ -29,10 +29,10 @@ export async function openHookedWorld(
   const hooks = new Hooks(new HookedClasses(descriptors), error => faults.push(error))
   const model = addCalculated(base, calculatedDeclarations(descriptors)) as typeof company.model
   const world = await openWorld(t, { fixture: { ...company, model }, classes, hooks })
-  attachCalculated(world.language, descriptors, hooks)
+  attachCalculated(world.codeSession, descriptors, hooks)
   const behind = new WriterLink(end => void world.engine.parts.writer.connect(end))
   t.teardown(() => behind.close())
-  const { language, run } = world
+  const { codeSession, run } = world
   return {
     ...world,
     hooks,
@@ -49,8 +49,8 @@ export async function openHookedWorld(
         ...request,
       }
       return run(() => {
-        const saved = saveElements(whole, SAVE_LIMITS, language, hooks, result => result)
-        return 'complete' in saved ? saved.complete(language.writes.save(saved.write)) : saved
+        const saved = saveElements(whole, SAVE_LIMITS, codeSession, hooks, result => result)
+        return 'complete' in saved ? saved.complete(codeSession.writes.save(saved.write)) : saved
       })
     },
     /** Saves as another client does while the thread of the test is busy; no plugin code runs. */
@@ -61,8 +61,8 @@ export async function openHookedWorld(
     /** Stored values of an employee. */
     stored(key: number): Record<string, unknown> | undefined {
       return run(() => {
-        const { dataClass } = language.binding('Employee')
-        const table = language.snapshots.current.table(dataClass)
+        const { dataClass } = codeSession.binding('Employee')
+        const table = codeSession.snapshots.current.table(dataClass)
         const rowId = table.findKey(key)
         const row = rowId === undefined ? undefined : table.row(rowId)!
         return row && Object.fromEntries(row.layout.slots.map(each => [each.name, row.value(each)]))

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { Engine } from '../../../engine/index.ts'
 import type { DataStoreOf } from '../../../engine/author/declare/author-types.ts'
 import type { AuthorClass } from '../../../engine/author/declare/describe-classes.ts'
-import { Language, type LanguageOptions } from '../../../engine/author/data-api/language.ts'
+import { CodeSession, type CodeSessionOptions } from '../../../engine/author/data-api/code-session.ts'
 import { openReadStore } from '../../../engine/open-read-store.ts'
 import { WriterLink } from '../../../engine/write/client/writer-link.ts'
 import { engineOptions, LIMITS } from './engine-options.ts'
@@ -12,20 +12,20 @@ import { temporaryFolder } from '../base/temporary-folder.ts'
 import { type Fixture, insertRows } from '../servers/test-server.ts'
 
 export interface World {
-  language: Language
+  codeSession: CodeSession
   engine: Engine
   /** Runs `work` as the code of a function. */
   run<T>(work: (ds: DataStoreOf) => T): T
 }
 
-export interface WorldOptions extends Partial<LanguageOptions> {
+export interface WorldOptions extends Partial<CodeSessionOptions> {
   fixture?: Fixture
   memoryBytes?: number
   dateOnlyFormat?: 'iso' | 'dmy'
   classes?: readonly AuthorClass[]
 }
 
-/** A separate store with a `Language` over it, in the thread of the test. Closed when the test ends. */
+/** A separate store with a `CodeSession` over it, in the thread of the test. Closed when the test ends. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   const { fixture = company, memoryBytes = 0, dateOnlyFormat = 'iso', ...rest } = options
   const path = temporaryFolder(t)
@@ -38,10 +38,10 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
     writer.close()
     return reader.close()
   })
-  const language = new Language({ store: reader, limits: LIMITS, writer, ...rest })
+  const codeSession = new CodeSession({ store: reader, limits: LIMITS, writer, ...rest })
   return {
-    language,
+    codeSession,
     engine,
-    run: work => language.scope.run({}, () => work(language.dataStore as unknown as DataStoreOf)),
+    run: work => codeSession.scope.run({}, () => work(codeSession.dataStore as unknown as DataStoreOf)),
   }
 }

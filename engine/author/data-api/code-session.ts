@@ -18,7 +18,7 @@ import { CallScope } from './call-scope.ts'
 import { Snapshots } from './snapshots.ts'
 import { Writes } from './writes.ts'
 
-export interface LanguageOptions {
+export interface CodeSessionOptions {
   readonly store: ReadStore
   readonly limits: QueryLimits
   /** Plugin classes, as `authorClasses` finds them in their modules. */
@@ -44,7 +44,7 @@ export interface LanguageOptions {
  * and moves on only with the writes of the call itself. Code that waits holds no snapshot: each stretch between two awaits has a separate
  * one.
  */
-export class Language {
+export class CodeSession {
   readonly catalog: Catalog
   readonly views: Views
   /** Bindings of each dataclass to its plugin classes. */
@@ -60,7 +60,7 @@ export class Language {
   private readonly singletons = new Map<string, object>()
   private jobNames: ReadonlyMap<unknown, string> | undefined
 
-  constructor(readonly options: LanguageOptions) {
+  constructor(readonly options: CodeSessionOptions) {
     const { store, limits, classes = [], now = Date.now } = options
     this.now = now
     this.catalog = store.catalog
