@@ -81,8 +81,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
   const paths: Record<string, object | undefined> = {
     [`/${title}`]: {
       ...get('list', `Entities of ${title}`, { parameters: on('list'), responses: answer('collection') }),
-      ...(parameters.has('$filter') &&
-        drop('deleteSelection', 'Deletes the entities that the filter selects', on('deleteSelection'))),
+      ...(parameters.has('$filter') && drop('deleteSelection', 'Deletes the selected entities', on('deleteSelection'))),
       ...(maySave && { post: save(dataClass, operation, mayDrop, on) }),
     },
     [`/${title}/{attributes}`]: get('listAttributes', `Some attributes of ${title}, aggregates, different values`, {

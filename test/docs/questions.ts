@@ -1,8 +1,8 @@
 /** Questions of newcomers, as they type them into the search, and a text that the answer has. */
 export const QUESTIONS: readonly (readonly [question: string, answer: RegExp])[] = [
   ['how do I log in', /\$directory\/login/],
-  ['how do I add a class', /"dataClasses": \{|New class/],
-  ['what does 1263 mean', /1263[^]*(?:read it again|repeat|__STAMP)/],
+  ['how do I add a class', /add it to dataClasses|New class/],
+  ['what does 1263 mean', /1263[\s\S]*(?:read it again|repeat|__STAMP)/],
   ['how do I run it behind nginx', /proxy_pass/],
   ['how do I change the port', /server\.port|--server-port|TESSER_PORT/],
   ['how do I import a CSV file', /tesser (?:load|import) \S+\.csv|\$import/],
@@ -15,7 +15,7 @@ export const QUESTIONS: readonly (readonly [question: string, answer: RegExp])[]
   ['how do I get related entities', /\$expand/],
   ['how do I page through results', /\$skip/],
   ['how do I write a plugin', /definePlugin|new plugin/],
-  ['how do I upload an image', /\$rawPict|curl[^]*PUT|-X PUT|PUT \/rest/],
+  ['how do I upload an image', /\$rawPict|curl[\s\S]*PUT|-X PUT|PUT \/rest/],
   ['what is an entity set', /entity set is/i],
   ['what is a stamp', /stamp is/i],
   ['how do I use tables in PostgreSQL', /tesser attach|"postgres"/],
@@ -26,7 +26,7 @@ export const QUESTIONS: readonly (readonly [question: string, answer: RegExp])[]
   ['how do I run a job every night', /@schedule/],
   ['how do I monitor it', /Prometheus/],
   ['how do I upgrade', /(?:npm (?:install|ci)|tesser migrate|read this before an upgrade)/i],
-  ['the port is in use', /EADDRINUSE[^]*(?:port|another)|another program/],
+  ['the port is in use', /EADDRINUSE[\s\S]*(?:port|another)|another program/],
   ['CORS error in the browser', /cors\.origins/],
   ['how does it compare to PocketBase', /PocketBase/],
   ['how do I allow larger uploads', /bodyBytes|413/],

@@ -126,7 +126,7 @@ t.test('tesser jobs lists, shows, replays and cancels', async t => {
     [() => jobs.cancel('failed'), /^"failed" is not the id of a job; tesser jobs list with a state/],
     [() => jobs.show('../x'), /^"\.\.\/x" is not the id of a job;/],
     [() => jobs.replay('done'), /^"done" is not the id of a job or "failed";/],
-    [() => jobs.replay(later, 'ds.write'), /^--job is for all of a function/],
+    [() => jobs.replay(later, 'ds.write'), /^--job is for all failed jobs of a function/],
   ]
   for (const [act, message] of refused) await t.rejects(act(), { message })
 })

@@ -70,6 +70,11 @@ async function testRules({ url, run }: SqlServer): Promise<void> {
   const loansOf = (copy: number): Promise<number> => count(`Loan?$filter="copyID = ${copy}"`)
   const loan = (copyID: number, more: object = {}): object => ({ copyID, open: true, ...more })
   const lend = (body: unknown, options = '') => server.post(`/Loan?$method=update${options}`, body)
+  /** Answer to a request that its client repeats while it loses to others, as clients should: 409 says so. */
+  const settle = async (send: () => ReturnType<typeof lend>): ReturnType<typeof lend> => {
+    const answer = await send()
+    return answer.status === 409 ? settle(send) : answer
+  }
   const inserted = async (copyID: number, loans: number): Promise<void> => {
     await run(`INSERT INTO "Loan" ("copyID", open) SELECT ${copyID}, false FROM generate_series(1, ${loans})`)
   }
@@ -147,7 +152,7 @@ async function testRules({ url, run }: SqlServer): Promise<void> {
     const bodies = [{ text: 'one' }, tickets(['a', 'b', 'c']), tickets(['d', 'e'])]
     const answers = await Promise.all(
       Array.from({ length: CLIENTS }, (_, i) =>
-        server.post(`/Ticket?$method=update${i % 2 ? '' : '&$atomic=true'}`, bodies[i % bodies.length]),
+        settle(() => server.post(`/Ticket?$method=update${i % 2 ? '' : '&$atomic=true'}`, bodies[i % bodies.length])),
       ),
     )
     t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -169,7 +174,9 @@ async function testRules({ url, run }: SqlServer): Promise<void> {
     await inserted(++copy, CLIENTS)
     const { json } = await server.get(`/Loan?$filter="copyID = ${copy}"`)
     const answers = await Promise.all(
-      json.__ENTITIES.map(({ __KEY }: { __KEY: string }) => server.post(`/Loan(${__KEY})?$method=delete`)),
+      (json.__ENTITIES as { __KEY: string }[]).map(({ __KEY }) =>
+        settle(() => server.post(`/Loan(${__KEY})?$method=delete`)),
+      ),
     )
     t.same(answers.map(({ status }) => status).sort(), [...Array(CLIENTS - 1).fill(200), 422])
     t.equal(await loansOf(copy), 1)

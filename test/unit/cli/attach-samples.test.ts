@@ -25,7 +25,7 @@ const EXPECTED: Readonly<Record<string, { dataClasses: number; relations: number
     relations: 12,
     says: [
       'each of cache, cache_index, cache_messages, cache_thread, contactgroupmembers has a key of several columns: the attribute ID combines them',
-      'by several, COLUMN,COLUMN: dictionary',
+      'unique and never null: dictionary',
     ],
   },
   kea: {

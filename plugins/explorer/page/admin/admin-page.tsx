@@ -27,7 +27,7 @@ const PARTS = [
 /** The state of the server, for users with the privilege `WebAdmin`. */
 export function AdminPage() {
   const { path, query } = place.value
-  const shown = PARTS.find(({ part }) => part === query.part) ?? PARTS[0]
+  const currentPart = PARTS.find(({ part }) => part === query.part) ?? PARTS[0]
   if (user.value === undefined) return null
   if (!isAdministrator.value) {
     return (
@@ -45,13 +45,13 @@ export function AdminPage() {
           <a
             key={each.part}
             href={linkTo(path, { part: each === PARTS[0] ? undefined : each.part })}
-            aria-current={each === shown ? 'page' : undefined}
+            aria-current={each === currentPart ? 'page' : undefined}
           >
             {text(each.part)}
           </a>
         ))}
       </nav>
-      <shown.View key={shown.part} />
+      <currentPart.View key={currentPart.part} />
     </div>
   )
 }

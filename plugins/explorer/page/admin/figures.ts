@@ -40,15 +40,15 @@ export const readingOf = (at: number, metrics: readonly Metric[]): Reading => ({
 export function figuresOf(before: Reading, now: Reading): Figures {
   const seconds = (now.at - before.at) / 1000
   const rate = (name: string): number | undefined => {
-    const added = difference(before, now, name)
-    return added === undefined || seconds <= 0 ? undefined : added / seconds
+    const increase = difference(before, now, name)
+    return increase === undefined || seconds <= 0 ? undefined : increase / seconds
   }
   const times = 'tesser_http_request_duration_seconds'
-  const answered = difference(before, now, times, `${times}_count`) ?? 0
+  const requestCount = difference(before, now, times, `${times}_count`) ?? 0
   const spent = difference(before, now, times, `${times}_sum`)
   return {
     requests: rate('tesser_http_requests_total'),
-    latency: spent === undefined || answered === 0 ? undefined : (spent / answered) * 1000,
+    latency: spent === undefined || requestCount === 0 ? undefined : (spent / requestCount) * 1000,
     latency95: quantile(before, now, times, 0.95),
     rows: rate('tesser_rows_examined_total'),
     changes: rate('tesser_writer_changes_total'),
@@ -77,16 +77,16 @@ function quantile(before: Reading, now: Reading, name: string, share: number): n
   const counts = [...last].map(([end, count]) => [end, count - (first.get(end) ?? 0)] as const)
   const total = Math.max(0, ...counts.map(([, count]) => count))
   if (total === 0) return undefined
-  const found = counts.sort(([a], [b]) => a - b).find(([, count]) => count >= share * total)
-  return found && Number.isFinite(found[0]) ? found[0] * 1000 : undefined
+  const bucket = counts.sort(([a], [b]) => a - b).find(([, count]) => count >= share * total)
+  return bucket && Number.isFinite(bucket[0]) ? bucket[0] * 1000 : undefined
 }
 
 function buckets({ metrics }: Reading, name: string): Map<number, number> {
-  const found = new Map<number, number>()
+  const counts = new Map<number, number>()
   for (const { metricName, labels, value } of metrics.get(name) ?? []) {
     if (metricName !== `${name}_bucket`) continue
     const end = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le)
-    found.set(end, (found.get(end) ?? 0) + value)
+    counts.set(end, (counts.get(end) ?? 0) + value)
   }
-  return found
+  return counts
 }

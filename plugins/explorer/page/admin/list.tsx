@@ -24,9 +24,9 @@ const SHOWN = 200
 
 /** A searchable table of parts of the server, which shows further rows on demand. */
 export function List<Row>({ title, rows, count = rows.length, columns, idOf, searched }: ListProps<Row>) {
-  const [wanted, setWanted] = useState('')
+  const [searchText, setSearchText] = useState('')
   const [limit, setLimit] = useState(SHOWN)
-  const found = searched ? rows.filter(row => searched(row).toLowerCase().includes(wanted.toLowerCase())) : rows
+  const matches = searched ? rows.filter(row => searched(row).toLowerCase().includes(searchText.toLowerCase())) : rows
   return (
     <>
       <div class="actions">
@@ -35,11 +35,11 @@ export function List<Row>({ title, rows, count = rows.length, columns, idOf, sea
             type="search"
             aria-label={text('search')}
             placeholder={text('search')}
-            value={wanted}
-            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+            value={searchText}
+            onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
           />
         )}
-        <small role="status">{text('shown', { count: found.length, all: count })}</small>
+        <small role="status">{text('shown', { count: matches.length, all: count })}</small>
       </div>
       <Scroller label={title}>
         <table>
@@ -53,7 +53,7 @@ export function List<Row>({ title, rows, count = rows.length, columns, idOf, sea
             </tr>
           </thead>
           <tbody>
-            {found.slice(0, limit).map(row => (
+            {matches.slice(0, limit).map(row => (
               <tr key={idOf(row)}>
                 {columns.map(({ title, show, isNumber }) => (
                   <td key={title} class={isNumber ? 'number' : undefined}>
@@ -65,7 +65,7 @@ export function List<Row>({ title, rows, count = rows.length, columns, idOf, sea
           </tbody>
         </table>
       </Scroller>
-      {found.length > limit && (
+      {matches.length > limit && (
         <button type="button" onClick={() => setLimit(limit + SHOWN)}>
           {text('more')}
         </button>

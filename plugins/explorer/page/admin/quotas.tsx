@@ -21,7 +21,8 @@ interface Answer {
   readonly addresses: readonly AddressUse[]
 }
 
-const of = (used: number, limit: number): string => (limit === 0 ? number(used) : `${number(used)} / ${number(limit)}`)
+const of = (amount: number, limit: number): string =>
+  limit === 0 ? number(amount) : `${number(amount)} / ${number(limit)}`
 
 export function Quotas() {
   return <Part<Answer> path="$info/quotas">{answer => <Report {...answer} />}</Part>
@@ -30,7 +31,7 @@ export function Quotas() {
 function Report({ limits, sessions, addresses }: Answer) {
   const isLimited = Object.values(limits).some(limit => limit > 0)
   if (!isLimited) return <p class="hint">{text('noQuotas')}</p>
-  const used = <Row extends Use>(requests: number, cost: number): readonly Column<Row>[] => [
+  const usageColumns = <Row extends Use>(requests: number, cost: number): readonly Column<Row>[] => [
     { title: text('requestsUsed'), show: each => of(each.requests, requests), isNumber: true },
     { title: text('rowsUsed'), show: each => of(each.cost, cost), isNumber: true },
   ]
@@ -43,7 +44,7 @@ function Report({ limits, sessions, addresses }: Answer) {
         idOf={each => each.sessionID}
         columns={[
           { title: text('session'), show: each => <code>{each.sessionID}</code> },
-          ...used<SessionUse>(limits.requestsPerSession, limits.costPerSession),
+          ...usageColumns<SessionUse>(limits.requestsPerSession, limits.costPerSession),
         ]}
       />
       <h3>{text('addresses')}</h3>
@@ -53,7 +54,7 @@ function Report({ limits, sessions, addresses }: Answer) {
         idOf={each => each.address}
         columns={[
           { title: text('address'), show: each => each.address },
-          ...used<AddressUse>(limits.requestsPerAddress, limits.costPerAddress),
+          ...usageColumns<AddressUse>(limits.requestsPerAddress, limits.costPerAddress),
           {
             title: text('concurrent'),
             show: each => of(each.concurrent, limits.concurrentPerAddress),

@@ -51,19 +51,19 @@ function Chooser({ hasRoles, roles = [], privileges = [] }: RolesAnswer) {
     privilege: privileges.map(({ privilege }) => optionOf('privilege', privilege)),
   }
   // The value may come from a foreign link: only listed grants are requested.
-  const wanted = place.value.query.of
-  const chosen = [...offered.role, ...offered.privilege].find(({ value }) => value === wanted)?.value ?? ''
+  const requestedGrant = place.value.query.of
+  const grant = [...offered.role, ...offered.privilege].find(({ value }) => value === requestedGrant)?.value ?? ''
   return (
     <>
       <label class="actions">
         {text('rightsOf')}
-        <select value={chosen} onChange={({ currentTarget }) => change({ of: currentTarget.value })}>
+        <select value={grant} onChange={({ currentTarget }) => change({ of: currentTarget.value })}>
           <option value="">{text('guest')}</option>
           <optgroup label={text('roles')}>{offered.role.map(asOption)}</optgroup>
           <optgroup label={text('privileges')}>{offered.privilege.map(asOption)}</optgroup>
         </select>
       </label>
-      <Part<RightsAnswer> path={`$info/rights${chosen && `/${chosen}`}`}>{answer => <Table {...answer} />}</Part>
+      <Part<RightsAnswer> path={`$info/rights${grant && `/${grant}`}`}>{answer => <Table {...answer} />}</Part>
     </>
   )
 }

@@ -34,10 +34,10 @@ export function Sessions() {
   return (
     <Part<Answer> path="$info/sessionInfo">
       {({ sessionInfo, currentSession }, act) => {
-        const others = sessionInfo.map(each => each.sessionID).filter(id => id !== currentSession)
+        const otherIds = sessionInfo.map(each => each.sessionID).filter(id => id !== currentSession)
         return (
           <>
-            <button type="button" disabled={others.length === 0} onClick={() => act(() => end(others))}>
+            <button type="button" disabled={otherIds.length === 0} onClick={() => act(() => end(otherIds))}>
               {text('endOthers')}
             </button>
             <List

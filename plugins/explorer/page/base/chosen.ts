@@ -21,7 +21,7 @@ export const isChosen = ({ isAll, keys }: Chosen, key: string): boolean => keys.
 export const countChosen = ({ isAll, keys }: Chosen, count: number): number => (isAll ? count - keys.size : keys.size)
 
 export function toggled({ isAll, keys }: Chosen, key: string): Chosen {
-  const changed = new Set(keys)
-  if (!changed.delete(key)) changed.add(key)
-  return { isAll, keys: changed }
+  const newKeys = new Set(keys)
+  if (!newKeys.delete(key)) newKeys.add(key)
+  return { isAll, keys: newKeys }
 }

@@ -11,51 +11,51 @@ const AT_A_TIME = 4
 export const counts = signal<ReadonlyMap<string, number>>(new Map())
 
 /** Dataclasses in view, with the number of places that show them. */
-const wanted = new Map<string, number>()
-const running = new Map<string, AbortController>()
+const placeCounts = new Map<string, number>()
+const controllers = new Map<string, AbortController>()
 /** Dataclasses counted since the current catalog was loaded. */
-const asked = new Set<string>()
+const countedClasses = new Set<string>()
 let askedFor = catalog.peek()
 
 /** Counts the entities of a dataclass, unless they have been counted since the catalog was loaded. */
 export function wantCount(dataClass: string): void {
-  wanted.set(dataClass, (wanted.get(dataClass) ?? 0) + 1)
+  placeCounts.set(dataClass, (placeCounts.get(dataClass) ?? 0) + 1)
   next()
 }
 
 /** Called when one of the places no longer shows a dataclass. */
 export function unwantCount(dataClass: string): void {
-  const others = wanted.get(dataClass)! - 1
-  if (others > 0) return void wanted.set(dataClass, others)
-  wanted.delete(dataClass)
-  running.get(dataClass)?.abort()
+  const placeCount = placeCounts.get(dataClass)! - 1
+  if (placeCount > 0) return void placeCounts.set(dataClass, placeCount)
+  placeCounts.delete(dataClass)
+  controllers.get(dataClass)?.abort()
 }
 
 function next(): void {
-  if (askedFor !== catalog.peek()) asked.clear()
+  if (askedFor !== catalog.peek()) countedClasses.clear()
   askedFor = catalog.peek()
-  for (const dataClass of wanted.keys()) {
-    if (running.size >= AT_A_TIME) return
-    if (!asked.has(dataClass) && !running.has(dataClass)) void count(dataClass)
+  for (const dataClass of placeCounts.keys()) {
+    if (controllers.size >= AT_A_TIME) return
+    if (!countedClasses.has(dataClass) && !controllers.has(dataClass)) void count(dataClass)
   }
 }
 
 async function count(dataClass: string): Promise<void> {
   const controller = new AbortController()
   const { signal } = controller
-  running.set(dataClass, controller)
+  controllers.set(dataClass, controller)
   try {
     const { __COUNT } = await ask<{ __COUNT: number }>(dataClass, { $top: 0 }, { signal })
     if (!signal.aborted) counts.value = new Map(counts.value).set(dataClass, __COUNT)
   } catch {
     // The class is shown without a number.
   }
-  running.delete(dataClass)
-  if (!signal.aborted) asked.add(dataClass)
+  controllers.delete(dataClass)
+  if (!signal.aborted) countedClasses.add(dataClass)
   next()
 }
 
 atLogout(() => {
-  for (const controller of running.values()) controller.abort()
+  for (const controller of controllers.values()) controller.abort()
   counts.value = new Map()
 })

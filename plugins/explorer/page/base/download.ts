@@ -49,15 +49,15 @@ export function standaloneSvg(picture: SVGSVGElement, part?: Part): string {
   // Programs that show the file cannot follow links of this page.
   for (const link of copy.querySelectorAll('a')) link.removeAttribute('href')
   const { width, height } = picture.getBoundingClientRect()
-  const shown = part ?? { x: 0, y: 0, width, height }
+  const area = part ?? { x: 0, y: 0, width, height }
   setAttributes(copy, {
     xmlns: 'http://www.w3.org/2000/svg',
-    width: shown.width,
-    height: shown.height,
-    viewBox: `${shown.x} ${shown.y} ${shown.width} ${shown.height}`,
+    width: area.width,
+    height: area.height,
+    viewBox: `${area.x} ${area.y} ${area.width} ${area.height}`,
   })
   const ground = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
-  setAttributes(ground, { ...shown, fill: colourOf('--ground') })
+  setAttributes(ground, { ...area, fill: colourOf('--ground') })
   copy.prepend(ground)
   return new XMLSerializer().serializeToString(copy)
 }

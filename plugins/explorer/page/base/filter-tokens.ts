@@ -74,18 +74,18 @@ export function tokensOf(text: string): Tokens {
     pattern.lastIndex = from
     return pattern.exec(text)?.[0]
   }
-  const take = (kind: TokenKind, found: string | undefined, next: Expected): boolean => {
-    if (!found) return false
-    tokens.push({ kind, start: at, end: at + found.length, text: found })
+  const take = (kind: TokenKind, tokenText: string | undefined, next: Expected): boolean => {
+    if (!tokenText) return false
+    tokens.push({ kind, start: at, end: at + tokenText.length, text: tokenText })
     expected = next
-    at += found.length
+    at += tokenText.length
     return true
   }
   const comparator = (): string | undefined => {
     const signs = matchAt(OPERATORS)
-    const found = signs === undefined ? matchAt(COMPARATOR_WORD) : COMPARATOR_SIGNS.has(signs) ? signs : undefined
-    if (found === undefined || !TAKES_NOT.test(found)) return found
-    return found + (matchAt(NOT_BEHIND, at + found.length) ?? '')
+    const spelling = signs === undefined ? matchAt(COMPARATOR_WORD) : COMPARATOR_SIGNS.has(signs) ? signs : undefined
+    if (spelling === undefined || !TAKES_NOT.test(spelling)) return spelling
+    return spelling + (matchAt(NOT_BEHIND, at + spelling.length) ?? '')
   }
   const takeConnection = (): boolean => {
     if (depth > 0 && text[at] === ')') {

@@ -40,14 +40,14 @@ const dateFormats = new Map<string, Intl.DateTimeFormat>()
 
 function dateFormat(code: string, isDay: boolean | undefined): Intl.DateTimeFormat {
   const name = `${code} ${isDay}`
-  const known =
+  const formatter =
     dateFormats.get(name) ??
     new Intl.DateTimeFormat(
       code,
       isDay ? { dateStyle: 'medium', timeZone: 'UTC' } : { dateStyle: 'medium', timeStyle: 'medium' },
     )
-  dateFormats.set(name, known)
-  return known
+  dateFormats.set(name, formatter)
+  return formatter
 }
 
 /** Formats a duration: `1:05:09`, with milliseconds if there are any. */

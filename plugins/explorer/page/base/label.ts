@@ -7,16 +7,16 @@ const ENDINGS = /(?:name|title|label)$/i
 const CODES = /(?:code|id|uuid|key|hash)$/i
 const LONG = 500
 
-const known = new WeakMap<DataClass, Attribute>()
+const labels = new WeakMap<DataClass, Attribute>()
 
 /** The label: a short text, preferably a stored one with a typical name; otherwise the key. */
 export function labelOf(dataClass: DataClass): Attribute {
-  const label = known.get(dataClass) ?? chosen(dataClass)
-  known.set(dataClass, label)
+  const label = labels.get(dataClass) ?? chooseLabel(dataClass)
+  labels.set(dataClass, label)
   return label
 }
 
-function chosen(dataClass: DataClass): Attribute {
+function chooseLabel(dataClass: DataClass): Attribute {
   const foreignKeys = new Set(dataClass.attributes.map(({ foreignKey }) => foreignKey))
   const texts = dataClass.attributes.filter(
     each => !isRelation(each) && each.type === 'string' && !each.multiLine && !foreignKeys.has(each.name),

@@ -25,10 +25,10 @@ export const place = computed<Place>(() => placeOf(hash.value))
 function placeOf(text: string): Place {
   const [path = '', query = ''] = text.replace(/^#\/?/, '').split(/\?(.*)/s)
   const parts = path.split('/').filter(part => part !== '')
-  return { path: parts.map(decoded), query: Object.fromEntries(new URLSearchParams(query)) }
+  return { path: parts.map(decode), query: Object.fromEntries(new URLSearchParams(query)) }
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

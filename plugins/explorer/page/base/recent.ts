@@ -27,7 +27,7 @@ export function noteRecentPlaces(): void {
     const { filter, entity } = query
     const link = linkTo(path, { filter, entity })
     if (link.length > MAX_LENGTH) return
-    const others = noted.peek().filter(each => each.link !== link)
-    noted.value = [{ link, title, detail: entity ?? filter ?? '' }, ...others].slice(0, MAX_PLACES)
+    const otherPlaces = noted.peek().filter(each => each.link !== link)
+    noted.value = [{ link, title, detail: entity ?? filter ?? '' }, ...otherPlaces].slice(0, MAX_PLACES)
   })
 }

@@ -3,7 +3,7 @@ import { effect, type Signal, signal } from '@preact/signals'
 /** A signal whose value is stored in this browser; if storage is refused, it lives as long as the page. */
 export function remembered<Value>(name: string, initial: Value): Signal<Value> {
   const key = `tesser.${name}`
-  const value = signal(stored(key, initial))
+  const value = signal(readStorage(key, initial))
   effect(() => {
     try {
       localStorage.setItem(key, JSON.stringify(value.value))
@@ -39,7 +39,7 @@ export function forgetUser(): void {
   }
 }
 
-function stored<Value>(key: string, initial: Value): Value {
+function readStorage<Value>(key: string, initial: Value): Value {
   try {
     const text = localStorage.getItem(key)
     return text === null ? initial : (JSON.parse(text) as Value)

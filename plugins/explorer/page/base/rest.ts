@@ -128,7 +128,7 @@ export async function respond(address: string, { method, body, headers, signal }
  * @throws {RestError} the answer is an error
  */
 export function readAnswer({ ok, status, headers }: Response, text: string): unknown {
-  const answer = parsed(text)
+  const answer = parseJson(text)
   const faults = (answer as { __ERROR?: ProtocolFault[] } | null | undefined)?.__ERROR
   const retryAfter = Number(headers.get('Retry-After')) || undefined
   if (!ok || faults) throw new RestError(status, faults ?? [], answer, retryAfter)
@@ -152,7 +152,7 @@ async function textUpTo({ body }: Response, maxBytes: number): Promise<string> {
 }
 
 /** Parses JSON; a number with more digits than a double can hold, such as a large `long64`, becomes the text of its digits. */
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return /\d{16}/.test(text.replaceAll('.', '')) ? JSON.parse(text, exact) : JSON.parse(text)
   } catch {

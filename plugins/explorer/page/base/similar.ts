@@ -18,7 +18,7 @@ interface Wanted extends Omit<Similar, 'vector'> {
   readonly dataClass: string
 }
 
-const wanted = computed<Wanted | undefined>(() => {
+const request = computed<Wanted | undefined>(() => {
   const { path, query } = place.value
   const [, name = '', key = ''] = /^([^:]+):(.+)$/s.exec(query.similar ?? '') ?? []
   const dataClass = dataClasses.value.get(path[0] ?? '')
@@ -27,20 +27,20 @@ const wanted = computed<Wanted | undefined>(() => {
 })
 
 /** The last vector that was loaded. */
-const loaded = signal<(Similar & { readonly dataClass: string }) | undefined>(undefined)
+const lastVector = signal<(Similar & { readonly dataClass: string }) | undefined>(undefined)
 
 effect(() => {
-  const each = wanted.value
+  const each = request.value
   if (!each || isOf(each)) return
   load(each).catch((error: unknown) => {
-    if (wanted.peek() !== each) return
+    if (request.peek() !== each) return
     complain(error)
     change({ similar: undefined }, { replace: true })
   })
 })
 
 const isOf = (each: Wanted): boolean => {
-  const has = loaded.value
+  const has = lastVector.value
   return has?.dataClass === each.dataClass && has.attribute === each.attribute && has.key === each.key
 }
 
@@ -48,11 +48,11 @@ async function load(each: Wanted): Promise<void> {
   const path = `${entityPath(each.dataClass, each.key)}/${each.attribute}`
   const { [each.attribute]: vector } = await ask<Readonly<Record<string, readonly number[] | null>>>(path)
   if (!vector) throw new Error(`${each.dataClass} ${each.key}: ${each.attribute} = null`)
-  if (wanted.peek() === each) loaded.value = { ...each, vector }
+  if (request.peek() === each) lastVector.value = { ...each, vector }
 }
 
 /** The entity that the address names; `pending` until its vector has been loaded. */
 export const similar = computed<Similar | 'pending' | undefined>(() => {
-  if (!wanted.value) return undefined
-  return isOf(wanted.value) ? loaded.value : 'pending'
+  if (!request.value) return undefined
+  return isOf(request.value) ? lastVector.value : 'pending'
 })

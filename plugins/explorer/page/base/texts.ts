@@ -8,19 +8,19 @@ type Values = Readonly<Record<string, string | number>>
 
 /** Names of languages in the language itself, by code. */
 export const languages = signal<Readonly<Record<string, string>>>({ en: 'English', de: 'Deutsch' })
-const chosen = remembered<string>('language', '')
+const chosenCode = remembered<string>('language', '')
 
 /** Code of the current language: the chosen language, or else the first available language of the browser. */
 export const language = computed(() => {
-  const wanted = [chosen.value, ...navigator.languages.map(each => each.slice(0, 2))]
-  return wanted.find(each => each in languages.value) ?? 'en'
+  const codes = [chosenCode.value, ...navigator.languages.map(each => each.slice(0, 2))]
+  return codes.find(each => each in languages.value) ?? 'en'
 })
 export const chooseLanguage = (code: string): void => {
-  chosen.value = code
+  chosenCode.value = code
 }
 
 /** Texts of added languages, by `room.key`. */
-const added = signal<Readonly<Record<string, Readonly<Record<string, Text>>>>>({})
+const addedTexts = signal<Readonly<Record<string, Readonly<Record<string, Text>>>>>({})
 
 /** Offers languages of the server besides the built-in ones; `load` is called for one when it is chosen. */
 export function offerLanguages(
@@ -30,10 +30,10 @@ export function offerLanguages(
   languages.value = { ...languages.value, ...names }
   effect(() => {
     const code = language.value
-    if (!(code in names) || code in added.peek()) return
+    if (!(code in names) || code in addedTexts.peek()) return
     load(code).then(
       texts => {
-        added.value = { ...added.peek(), [code]: texts }
+        addedTexts.value = { ...addedTexts.peek(), [code]: texts }
       },
       // English remains.
       () => {},
@@ -57,7 +57,7 @@ export function dictionary<Key extends string>(
   return (key, values = {}) => {
     const code = language.value
     const name = `${room}.${key}`
-    const text = added.value[code]?.[name] ?? (code === 'de' ? builtIn.de : builtIn.en)[name]!
+    const text = addedTexts.value[code]?.[name] ?? (code === 'de' ? builtIn.de : builtIn.en)[name]!
     return filled(text, values)
   }
 }
@@ -83,7 +83,7 @@ export const decimalSign = (): string => number(0.5).charAt(1)
 const formats = new Map<string, Intl.NumberFormat>()
 function formatOf(code: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
   const name = `${code} ${JSON.stringify(options ?? {})}`
-  const known = formats.get(name) ?? new Intl.NumberFormat(code, options)
-  formats.set(name, known)
-  return known
+  const formatter = formats.get(name) ?? new Intl.NumberFormat(code, options)
+  formats.set(name, formatter)
+  return formatter
 }

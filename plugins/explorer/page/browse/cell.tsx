@@ -99,11 +99,11 @@ const labelIn = (entity: unknown, target: DataClass): string => {
 function Many({ value, column: { path, owner, attribute, target }, entity }: { value: RelatedMany } & CellProps) {
   const [key] = valuesAt(entity, [...path.split('.').slice(0, -1), '__KEY'].join('.'))
   const link = typeof key === 'string' ? linkToRelated(owner, attribute, key) : undefined
-  const shown = number(value.__COUNT ?? 0)
-  if (link === undefined) return shown
+  const countText = number(value.__COUNT ?? 0)
+  if (link === undefined) return countText
   return (
-    <a class="chip" tabIndex={-1} href={link} aria-label={`${target!.name}: ${shown}`}>
-      {shown}
+    <a class="chip" tabIndex={-1} href={link} aria-label={`${target!.name}: ${countText}`}>
+      {countText}
     </a>
   )
 }
@@ -129,9 +129,9 @@ function Beginning({ elements, count, width }: BeginningProps) {
 
 /** A value on one line; only the beginning of a long one. */
 const lineOf = (value: unknown, attribute: Attribute): string =>
-  isLink(value) ? shortened(value.__deferred.brief) : format(value, attribute)
+  isLink(value) ? shorten(value.__deferred.brief) : format(value, attribute)
 
-const shortened = (brief: string | undefined): string => (brief === undefined ? '' : `${brief}…`)
+const shorten = (brief: string | undefined): string => (brief === undefined ? '' : `${brief}…`)
 
 /** Elements of a vector, or of its beginning. */
 function elementsOf(value: unknown): readonly number[] {

@@ -17,7 +17,7 @@ interface ColumnsDialogProps {
 /** Dialog for choosing columns: the shown ones in their order, and the attributes of the dataclass and of related ones. */
 export function ColumnsDialog({ columns, onClose }: ColumnsDialogProps) {
   const { dataClass } = selection.value!
-  const wanted = useSignal('')
+  const searchText = useSignal('')
   const paths = new Set(columns.map(({ path }) => path))
   const toggle = (path: string): void => {
     const column = columnOf(path, dataClass, targetOf)
@@ -72,16 +72,16 @@ export function ColumnsDialog({ columns, onClose }: ColumnsDialogProps) {
             type="search"
             aria-label={text('findAttribute')}
             placeholder={text('findAttribute')}
-            value={wanted}
+            value={searchText}
             onInput={({ currentTarget }) => {
-              wanted.value = currentTarget.value
+              searchText.value = currentTarget.value
             }}
           />
           <Attributes
             dataClass={dataClass}
             prefix=""
             paths={paths}
-            wanted={wanted.value.toLowerCase()}
+            searchText={searchText.value.toLowerCase()}
             onToggle={toggle}
           />
         </div>
@@ -95,13 +95,13 @@ interface AttributesProps {
   /** Path of relations to the dataclass, with a dot after each. */
   readonly prefix: string
   readonly paths: ReadonlySet<string>
-  readonly wanted: string
+  readonly searchText: string
   readonly onToggle: (path: string) => void
 }
 
 /** Attributes of a dataclass; relations can be opened to show those of their target. */
-function Attributes({ dataClass, prefix, paths, wanted, onToggle }: AttributesProps) {
-  const attributes = dataClass.attributes.filter(each => prefix !== '' || each.name.toLowerCase().includes(wanted))
+function Attributes({ dataClass, prefix, paths, searchText, onToggle }: AttributesProps) {
+  const attributes = dataClass.attributes.filter(each => prefix !== '' || each.name.toLowerCase().includes(searchText))
   return (
     <ul>
       {attributes.map(attribute => {
@@ -120,7 +120,7 @@ function Attributes({ dataClass, prefix, paths, wanted, onToggle }: AttributesPr
                     dataClass={target}
                     prefix={`${path}.`}
                     paths={paths}
-                    wanted={wanted}
+                    searchText={searchText}
                     onToggle={onToggle}
                   />
                 )}

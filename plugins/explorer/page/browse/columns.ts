@@ -33,8 +33,8 @@ export function parseColumns(text: string, dataClass: DataClass, targetOf: Targe
     const [path = '', width] = each.split(':')
     return columnOf(path, dataClass, targetOf, Number(width) || undefined) ?? []
   })
-  const seen = new Set<string>()
-  return columns.filter(({ path }) => !seen.has(path) && seen.add(path))
+  const seenPaths = new Set<string>()
+  return columns.filter(({ path }) => !seenPaths.has(path) && seenPaths.add(path))
 }
 
 /** Text of the columns for the address, with the widths that were chosen. */
@@ -103,8 +103,8 @@ export const headerWidth = (path: string): number => Math.min(220, 8 * path.leng
 
 /** Length of the values that fit into the column: most texts, and every number, since a cut number looks like a different one. */
 export function fittedLength(lengths: readonly number[], attribute: Attribute): number {
-  const sorted = lengths.toSorted((a, b) => a - b)
-  return sorted[isNumeric(attribute) ? sorted.length - 1 : Math.floor(sorted.length * 0.95)] ?? 0
+  const sortedLengths = lengths.toSorted((a, b) => a - b)
+  return sortedLengths[isNumeric(attribute) ? sortedLengths.length - 1 : Math.floor(sortedLengths.length * 0.95)] ?? 0
 }
 
 /** Fixed width of values that are not texts. */

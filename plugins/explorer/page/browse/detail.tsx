@@ -63,11 +63,11 @@ function Whole({ value, attribute }: { readonly value: unknown; readonly attribu
       )
     }
     default: {
-      const whole = format(value, attribute)
+      const fullText = format(value, attribute)
       return (
         <>
-          <p class="text">{whole.slice(0, MAX_TEXT)}</p>
-          {whole.length > MAX_TEXT && <p class="hint">{text('cut', { shown: MAX_TEXT, count: whole.length })}</p>}
+          <p class="text">{fullText.slice(0, MAX_TEXT)}</p>
+          {fullText.length > MAX_TEXT && <p class="hint">{text('cut', { shown: MAX_TEXT, count: fullText.length })}</p>}
         </>
       )
     }

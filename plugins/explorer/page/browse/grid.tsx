@@ -20,13 +20,16 @@ const CHECK_MS = 30_000
 
 /** The entities of the selection as rows. */
 export function Grid() {
-  const shown = selection.value!
-  const { dataClass } = shown
-  const key = JSON.stringify([pathOf(shown), parametersOf(shown)])
+  const currentSelection = selection.value!
+  const { dataClass } = currentSelection
+  const key = JSON.stringify([pathOf(currentSelection), parametersOf(currentSelection)])
   /** Rows of the previous selection, if it was of the same dataclass: shown until the first new ones arrive. */
   const before = useRef<{ readonly dataClass: DataClass; readonly rows: Rows } | undefined>(undefined)
   const rows = useMemo(() => {
-    const rows = new Rows(sourceOf(shown), before.current?.dataClass === dataClass ? before.current.rows : undefined)
+    const rows = new Rows(
+      sourceOf(currentSelection),
+      before.current?.dataClass === dataClass ? before.current.rows : undefined,
+    )
     before.current = { dataClass, rows }
     return rows
   }, [dataClass, key])
@@ -55,13 +58,17 @@ export function Grid() {
   return <Fault error={error} again={() => rows.refresh()} />
 }
 
-function sourceOf(shown: Selection): RowSource {
-  const { dataClass } = shown
-  const parameters = parametersOf(shown)
+function sourceOf(currentSelection: Selection): RowSource {
+  const { dataClass } = currentSelection
+  const parameters = parametersOf(currentSelection)
   return {
     create: (page, signal) =>
-      read<Page>(pathOf(shown), { ...parameters, ...page, $method: 'entityset', $timeout: SET_SECONDS }, signal),
-    query: (page, signal) => read<Page>(pathOf(shown), { ...parameters, ...page }, signal),
+      read<Page>(
+        pathOf(currentSelection),
+        { ...parameters, ...page, $method: 'entityset', $timeout: SET_SECONDS },
+        signal,
+      ),
+    query: (page, signal) => read<Page>(pathOf(currentSelection), { ...parameters, ...page }, signal),
     read: (set, page, signal) => ask<Page>(entitySetPath(dataClass.name, set), page, { signal }),
     // 1802: the entity set is unknown.
     isEnded: error => error instanceof RestError && error.faults[0]?.errCode === 1802,

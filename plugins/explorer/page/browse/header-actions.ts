@@ -12,10 +12,10 @@ export function chooseColumn(column: Column, isAdded: boolean): void {
 
 /** Moves a column. A position out of range means the nearest one. */
 export function moveColumn(columns: readonly Column[], from: number, to: number): void {
-  const moved = columns[from]
-  if (!moved) return
+  const column = columns[from]
+  if (!column) return
   const at = Math.min(Math.max(0, to), columns.length - 1)
-  setColumns(columns.toSpliced(from, 1).toSpliced(at, 0, moved))
+  setColumns(columns.toSpliced(from, 1).toSpliced(at, 0, column))
 }
 
 export const resizeColumn = (columns: readonly Column[], at: number, width: number): void =>

@@ -9,7 +9,7 @@ import type { VisibleColumns } from './window.ts'
 
 interface HeaderProps {
   readonly columns: readonly Column[]
-  readonly shown: VisibleColumns
+  readonly view: VisibleColumns
   /** Width of the column with the row numbers. */
   readonly numbers: number
   readonly width: number
@@ -18,7 +18,7 @@ interface HeaderProps {
 }
 
 /** Names of the columns: a click orders by one, with shift adds it to the order; dragging moves a column, its edge resizes it. */
-export function Header({ columns, shown, numbers, width, focused }: HeaderProps) {
+export function Header({ columns, view, numbers, width, focused }: HeaderProps) {
   const terms = parseOrder(place.value.query.order ?? '')
   const dragged = useSignal<number | undefined>(undefined)
   return (
@@ -27,8 +27,8 @@ export function Header({ columns, shown, numbers, width, focused }: HeaderProps)
         <th scope="col" aria-colindex={1} style={{ width: `${numbers}px` }}>
           <span class="unseen">{text('row')}</span>
         </th>
-        {shown.columns.map((column, index) => {
-          const at = shown.first + index
+        {view.columns.map((column, index) => {
+          const at = view.first + index
           const path = orderPath(column)
           const rank = terms.findIndex(term => term.path === path)
           const term = path === undefined ? undefined : terms[rank]
@@ -43,7 +43,7 @@ export function Header({ columns, shown, numbers, width, focused }: HeaderProps)
               aria-sort={term ? (term.isDescending ? 'descending' : 'ascending') : undefined}
               title={column.attribute.description ?? column.path}
               draggable
-              style={cellStyle(column.width, index === 0 ? shown.left : 0)}
+              style={cellStyle(column.width, index === 0 ? view.left : 0)}
               onDragStart={event => {
                 dragged.value = at
                 event.dataTransfer?.setData('text/plain', column.path)

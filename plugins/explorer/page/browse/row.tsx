@@ -9,7 +9,7 @@ interface RowProps {
   readonly index: number
   /** Undefined until it is loaded. */
   readonly entity: Entity | undefined
-  readonly shown: VisibleColumns
+  readonly view: VisibleColumns
   /** Width of the row number. */
   readonly numbers: number
   /** Vertical position in pixels. */
@@ -22,7 +22,7 @@ interface RowProps {
 }
 
 /** A row. Clicks are handled by the table, which finds row and column in `data-row` and `data-column`. */
-export function Row({ index, entity, shown, numbers, top, isChosen, isOpen, focused }: RowProps) {
+export function Row({ index, entity, view, numbers, top, isChosen, isOpen, focused }: RowProps) {
   return (
     <tr
       data-row={index}
@@ -34,8 +34,8 @@ export function Row({ index, entity, shown, numbers, top, isChosen, isOpen, focu
       <th scope="row" aria-colindex={1} style={{ width: `${numbers}px` }}>
         {number(index + 1)}
       </th>
-      {shown.columns.map((column, at) => {
-        const position = shown.first + at
+      {view.columns.map((column, at) => {
+        const position = view.first + at
         return (
           <td
             key={column.path}
@@ -43,7 +43,7 @@ export function Row({ index, entity, shown, numbers, top, isChosen, isOpen, focu
             data-column={position}
             class={`${isNumeric(column.attribute) ? 'numeric' : ''}${focused === position ? ' focused' : ''}`}
             aria-colindex={position + 2}
-            style={cellStyle(column.width, at === 0 ? shown.left : 0)}
+            style={cellStyle(column.width, at === 0 ? view.left : 0)}
           >
             {entity?.__KEY === undefined ? (
               entity && position === 0 && <small>{text('deleted')}</small>

@@ -34,7 +34,7 @@ export interface RowSource {
 
 interface Row {
   readonly entity: Entity
-  readonly asked: Asked
+  readonly options: Asked
 }
 
 /** Maximum number of remembered rows. */
@@ -56,7 +56,7 @@ export class Rows {
   private globalStamp = 0
   private first = 0
   private last = 0
-  private asked: Asked | undefined
+  private options: Asked | undefined
   private request: { readonly first: number; readonly last: number; readonly controller: AbortController } | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
@@ -67,7 +67,7 @@ export class Rows {
     before?: Rows,
   ) {
     this.count.value = before?.count.peek()
-    for (const [index, { entity }] of before?.rows ?? []) this.rows.set(index, { entity, asked: NOTHING })
+    for (const [index, { entity }] of before?.rows ?? []) this.rows.set(index, { entity, options: NOTHING })
   }
 
   /** Some of the loaded rows. */
@@ -81,10 +81,10 @@ export class Rows {
   }
 
   /** Requests the rows from `first` to `last` that are not loaded, and some around them. */
-  want(first: number, last: number, asked: Asked): void {
+  want(first: number, last: number, options: Asked): void {
     this.first = first
     this.last = last
-    this.asked = asked
+    this.options = options
     this.timer ??= setTimeout(
       () => {
         this.timer = undefined
@@ -105,7 +105,7 @@ export class Rows {
 
   /** Requests the values of rows again after a change. */
   reload(): void {
-    for (const [index, { entity }] of this.rows) this.rows.set(index, { entity, asked: NOTHING })
+    for (const [index, { entity }] of this.rows) this.rows.set(index, { entity, options: NOTHING })
     this.isStale.value = true
     void this.load()
   }
@@ -141,8 +141,8 @@ export class Rows {
   }
 
   private async load(): Promise<void> {
-    const { asked } = this
-    const range = asked && this.nextRange(asked)
+    const { options } = this
+    const range = options && this.nextRange(options)
     if (!range || this.isClosed || this.error.value !== undefined) return
     if (this.request) {
       const { first, last, controller } = this.request
@@ -154,9 +154,9 @@ export class Rows {
     const request = { ...range, controller }
     this.request = request
     try {
-      const page = await this.fetch(range, asked, controller.signal)
+      const page = await this.fetch(range, options, controller.signal)
       if (this.request !== request) return
-      this.take(page, range.first, asked)
+      this.take(page, range.first, options)
     } catch (error) {
       if (controller.signal.aborted || this.request !== request) return
       if (this.source.isEnded(error) && this.set.value !== undefined && !this.isRemade) {
@@ -174,15 +174,15 @@ export class Rows {
   /** True after a set that has ended was recreated, until it has answered: it is recreated only once. */
   private isRemade = false
 
-  private fetch({ first, last }: Range, asked: Asked, signal: AbortSignal): Promise<Page> {
+  private fetch({ first, last }: Range, options: Asked, signal: AbortSignal): Promise<Page> {
     const set = this.set.value
-    const parameters = { ...asked.parameters, $skip: first, $top: last - first + 1 }
+    const parameters = { ...options.parameters, $skip: first, $top: last - first + 1 }
     // A new set answers without values that depend on its query; rows with such values are then requested by the query.
-    if (set === undefined) return this.source.create(asked.needsQuery ? { $top: 0 } : parameters, signal)
-    return asked.needsQuery ? this.source.query(parameters, signal) : this.source.read(set, parameters, signal)
+    if (set === undefined) return this.source.create(options.needsQuery ? { $top: 0 } : parameters, signal)
+    return options.needsQuery ? this.source.query(parameters, signal) : this.source.read(set, parameters, signal)
   }
 
-  private take(page: Page, first: number, asked: Asked): void {
+  private take(page: Page, first: number, options: Asked): void {
     this.count.value = page.__COUNT
     if (page.__ENTITYSET !== undefined && this.set.value === undefined) {
       this.set.value = page.__ENTITYSET.split('/').at(-1)
@@ -191,15 +191,15 @@ export class Rows {
       this.rows.clear()
     } else if (page.__GlobalStamp !== this.globalStamp) this.isStale.value = true
     this.isRemade = false
-    for (const [at, entity] of page.__ENTITIES.entries()) this.put(first + at, entity, asked)
+    for (const [at, entity] of page.__ENTITIES.entries()) this.put(first + at, entity, options)
     this.forget()
     this.version.value++
   }
 
-  private put(index: number, entity: Entity, asked: Asked): void {
+  private put(index: number, entity: Entity, options: Asked): void {
     const before = this.rows.get(index)
     const isSame = before?.entity.__KEY === entity.__KEY && before?.entity.__STAMP === entity.__STAMP
-    this.rows.set(index, { entity: isSame ? merged(before!.entity, entity) : entity, asked })
+    this.rows.set(index, { entity: isSame ? merge(before!.entity, entity) : entity, options })
   }
 
   private forget(): void {
@@ -209,19 +209,19 @@ export class Rows {
   }
 
   /** The next missing rows: visible ones first, then those around them. */
-  private nextRange(asked: Asked): Range | undefined {
+  private nextRange(options: Asked): Range | undefined {
     const end = (this.count.value ?? Number.POSITIVE_INFINITY) - 1
-    if (this.set.value === undefined) return { first: this.first, last: this.first + asked.pageRows - 1 }
-    const isMissing = (index: number): boolean => this.rows.get(index)?.asked !== asked
+    if (this.set.value === undefined) return { first: this.first, last: this.first + options.pageRows - 1 }
+    const isMissing = (index: number): boolean => this.rows.get(index)?.options !== options
     const find = (from: number, to: number): number | undefined => {
       for (let index = Math.max(0, from); index <= Math.min(to, end); index++) if (isMissing(index)) return index
       return undefined
     }
-    const ahead = Math.min(asked.pageRows, AHEAD)
+    const ahead = Math.min(options.pageRows, AHEAD)
     const first =
       find(this.first, this.last) ?? find(this.last + 1, this.last + ahead) ?? find(this.first - ahead, this.first - 1)
     if (first === undefined) return undefined
-    let last = Math.min(first + asked.pageRows - 1, end)
+    let last = Math.min(first + options.pageRows - 1, end)
     // Rows that are already loaded are not requested twice.
     while (last > first && !isMissing(last)) last--
     return { first, last }
@@ -240,11 +240,11 @@ const SAMPLE = 60
 const NOTHING: Asked = { parameters: {}, pageRows: 1, needsQuery: false }
 
 /** Merges two states of an entity recursively: a related entity has the attributes of both. */
-function merged(before: Entity, entity: Entity): Entity {
+function merge(before: Entity, entity: Entity): Entity {
   const both: Record<string, unknown> = { ...before, ...entity }
   for (const [name, value] of Object.entries(entity)) {
     const old = before[name]
-    if (isPart(value) && isPart(old) && value.__KEY === old.__KEY) both[name] = merged(old, value)
+    if (isPart(value) && isPart(old) && value.__KEY === old.__KEY) both[name] = merge(old, value)
   }
   return both as Entity
 }

@@ -44,7 +44,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   const box = useRef<HTMLTableElement>(null)
   const track = useMemo(() => new Track(), [rows])
   const [, render] = useReducer((count: number, _: undefined) => count + 1, 0)
-  const left = useRef(0)
+  const scrollLeft = useRef(0)
   const width = useRef(1_000)
   /** The cell with the keyboard focus. */
   const focus = useSignal<Cell>({ row: 0, column: 0 })
@@ -62,10 +62,10 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   const firstRow = Math.floor(track.top / ROW)
   const lastRow = Math.min(count, Math.ceil((track.top + track.view) / ROW)) - 1
   const numbers = numbersWidth(count)
-  const shown = visibleColumns(columns, left.current, width.current - numbers)
-  const asked = useAsked(shown.columns, dataClass)
+  const view = visibleColumns(columns, scrollLeft.current, width.current - numbers)
+  const options = useAsked(view.columns, dataClass)
 
-  useEffect(() => rows.want(firstRow, Math.max(lastRow, firstRow), asked))
+  useEffect(() => rows.want(firstRow, Math.max(lastRow, firstRow), options))
   useLayoutEffect(() => {
     const measure = (): void => {
       track.view = Math.max(0, box.current!.clientHeight - HEAD)
@@ -82,7 +82,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
 
   const scroll = (): void => {
     track.moveBar(box.current!.scrollTop)
-    left.current = box.current!.scrollLeft
+    scrollLeft.current = box.current!.scrollLeft
     render(undefined)
     clearTimeout(resting.current)
     if (track.height > track.barHeight) resting.current = setTimeout(rest, REST_MS)
@@ -225,13 +225,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
         onClick={click}
         onDblClick={doubleClick}
       >
-        <Header
-          columns={columns}
-          shown={shown}
-          numbers={numbers}
-          width={total}
-          focused={row < 0 ? column : undefined}
-        />
+        <Header columns={columns} view={view} numbers={numbers} width={total} focused={row < 0 ? column : undefined} />
         <tbody style={{ height: `${track.barHeight}px`, width: `${total}px` }}>
           {Array.from({ length: Math.max(0, end - start + 1) }, (_, at) => {
             const index = start + at
@@ -242,7 +236,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
                 key={index}
                 index={index}
                 entity={entity}
-                shown={shown}
+                view={view}
                 numbers={numbers}
                 top={index * ROW - track.shift}
                 isChosen={key !== undefined && isChosen(choice.value, key)}
@@ -299,7 +293,7 @@ function cellOf({ target }: MouseEvent): Cell | undefined {
 /** Width of the column with the row numbers. */
 const numbersWidth = (count: number): number => Math.max(44, 8 * number(count).length + 20)
 
-/** Returns the same object while the request does not change. */
+/** Returns the same object while the options does not change. */
 function useAsked(columns: readonly Column[], dataClass: DataClass): Asked {
   return useMemo(
     () => ({

@@ -10,8 +10,8 @@ const MAX_ARGUMENTS = 20
 
 /** A field for each argument, followed by an empty one. */
 export function ArgumentList({ args, onChange }: ArgumentListProps) {
-  const used = args.findLastIndex(each => each.trim() !== '') + 1
-  const fields = Array.from({ length: Math.min(used + 1, MAX_ARGUMENTS) }, (_, i) => args[i] ?? '')
+  const usedCount = args.findLastIndex(each => each.trim() !== '') + 1
+  const fields = Array.from({ length: Math.min(usedCount + 1, MAX_ARGUMENTS) }, (_, i) => args[i] ?? '')
   return (
     <fieldset>
       <legend class="hint">{text('argumentsHint')}</legend>

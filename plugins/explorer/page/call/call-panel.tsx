@@ -16,23 +16,23 @@ interface CallPanelProps {
   readonly defaultKey?: string
   readonly targetOf: (callable: Callable, key: string) => string
   /** Parameters of the shown selection. */
-  readonly selected?: Parameters
+  readonly narrowing?: Parameters
 }
 
 /** A list of functions, the form of the chosen one, and its result. */
-export function CallPanel({ callables, defaultKey = '', targetOf, selected }: CallPanelProps) {
+export function CallPanel({ callables, defaultKey = '', targetOf, narrowing }: CallPanelProps) {
   const id = place.value.query.function
-  const chosen = callables.find(each => idOf(each) === id) ?? (callables.length === 1 ? callables[0] : undefined)
+  const callee = callables.find(each => idOf(each) === id) ?? (callables.length === 1 ? callables[0] : undefined)
   return (
     <div class="call">
-      <FunctionList callables={callables} chosen={chosen} />
-      {chosen ? (
+      <FunctionList callables={callables} callee={callee} />
+      {callee ? (
         <CallForm
-          key={idOf(chosen)}
-          callable={chosen}
+          key={idOf(callee)}
+          callable={callee}
           defaultKey={defaultKey}
           targetOf={targetOf}
-          selected={selected}
+          narrowing={narrowing}
         />
       ) : (
         <p class="hint">{text('chooseFunction')}</p>
@@ -41,7 +41,7 @@ export function CallPanel({ callables, defaultKey = '', targetOf, selected }: Ca
   )
 }
 
-function FunctionList({ callables, chosen }: { callables: readonly Callable[]; chosen: Callable | undefined }) {
+function FunctionList({ callables, callee }: { callables: readonly Callable[]; callee: Callable | undefined }) {
   const titleOf = ({ applyTo, owner }: Callable): string =>
     applyTo === 'singleton' ? text(applyTo, { name: owner }) : text(applyTo)
   const titles = [...new Set(callables.map(titleOf))]
@@ -55,7 +55,7 @@ function FunctionList({ callables, chosen }: { callables: readonly Callable[]; c
               .filter(each => titleOf(each) === title)
               .map(each => (
                 <li key={idOf(each)}>
-                  <a href={linkWith({ function: idOf(each) })} aria-current={each === chosen ? 'true' : undefined}>
+                  <a href={linkWith({ function: idOf(each) })} aria-current={each === callee ? 'true' : undefined}>
                     {each.name}
                   </a>
                 </li>
@@ -71,41 +71,41 @@ interface CallFormProps {
   readonly callable: Callable
   readonly defaultKey: string
   readonly targetOf: CallPanelProps['targetOf']
-  readonly selected: Parameters | undefined
+  readonly narrowing: Parameters | undefined
 }
 
-function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
+function CallForm({ callable, defaultKey, targetOf, narrowing }: CallFormProps) {
   const [args, setArgs] = useState<readonly string[]>([])
   const [key, setKey] = useState(defaultKey)
   const [byGet, setByGet] = useState(false)
   const [keeps, setKeeps] = useState(false)
-  const [running, setRunning] = useState<AbortController>()
-  const [returned, setReturned] = useState<Returned>()
+  const [activeController, setActiveController] = useState<AbortController>()
+  const [result, setResult] = useState<Returned>()
   const [error, setError] = useState<unknown>()
   const [isCancelled, setCancelled] = useState(false)
-  useEffect(() => () => running?.abort(), [running])
+  useEffect(() => () => activeController?.abort(), [activeController])
 
   const run = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
-    if (running || args.some(each => readArgument(each).kind === 'wrong')) return
+    if (activeController || args.some(each => readArgument(each).kind === 'wrong')) return
     const controller = new AbortController()
-    setRunning(controller)
+    setActiveController(controller)
     setError(undefined)
     setCancelled(false)
     remember({ id: idOf(callable), owner: callable.owner, args })
     try {
-      setReturned(await carryOut(call, targetOf(callable, key), selected, controller.signal))
+      setResult(await carryOut(call, targetOf(callable, key), narrowing, controller.signal))
     } catch (fault) {
-      setReturned(undefined)
+      setResult(undefined)
       if (isAbort(fault)) setCancelled(true)
       else setError(fault)
     }
-    setRunning(undefined)
+    setActiveController(undefined)
   }
 
   const call: Call = { callable, args, byGet, keeps }
   const repeated = () => {
-    const { path, parameters, body } = requestOf(call, targetOf(callable, key), selected)
+    const { path, parameters, body } = requestOf(call, targetOf(callable, key), narrowing)
     return { address: location.origin + addressOf(path), parameters, body }
   }
   const shownOwner = callable.applyTo === 'entity' ? `${callable.owner}(…)` : callable.owner
@@ -125,7 +125,7 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
         )}
         <ArgumentList args={args} onChange={setArgs} />
         <div class="actions">
-          <button type="submit" class="main" disabled={running !== undefined}>
+          <button type="submit" class="main" disabled={activeController !== undefined}>
             {text('call')}
           </button>
           {callable.allowedOnHTTPGET && (
@@ -147,14 +147,14 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
       </form>
       <Waiting
         label={text('calling')}
-        isLoading={running !== undefined}
+        isLoading={activeController !== undefined}
         isCancelled={isCancelled}
-        cancel={() => running?.abort()}
+        cancel={() => activeController?.abort()}
       />
       {isCancelled && <p class="hint">{text('mayRun')}</p>}
       <div aria-live="polite">
         {error !== undefined && <Fault error={error} />}
-        {returned && <OutcomeView returned={returned} />}
+        {result && <OutcomeView result={result} />}
       </div>
       <History id={idOf(callable)} owner={callable.owner} onChoose={setArgs} />
     </div>
@@ -164,18 +164,18 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
 async function carryOut(
   call: Call,
   target: string,
-  selected: Parameters | undefined,
+  narrowing: Parameters | undefined,
   signal: AbortSignal,
 ): Promise<Returned> {
-  const { path, parameters, body } = requestOf(call, target, selected)
-  const started = performance.now()
+  const { path, parameters, body } = requestOf(call, target, narrowing)
+  const start = performance.now()
   const response = await respond(addressOf(path, parameters), {
     method: body ? 'POST' : 'GET',
     body,
     signal,
   })
   const blob = await response.blob()
-  const milliseconds = Math.round(performance.now() - started)
+  const milliseconds = Math.round(performance.now() - start)
   const mediaType = response.headers.get('Content-Type') ?? ''
   const isJson = /^application\/json\b/.test(mediaType)
   const answer = isJson || !response.ok ? readAnswer(response, await blob.text()) : undefined

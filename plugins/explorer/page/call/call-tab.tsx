@@ -5,16 +5,16 @@ import { CallPanel } from './call-panel.tsx'
 
 /** Functions of a dataclass, of the shown selection, and of one of its entities. */
 export function CallTab() {
-  const shown = selection.value!
-  const { name, methods = [] } = shown.dataClass
+  const currentSelection = selection.value!
+  const { name, methods = [] } = currentSelection.dataClass
   return (
     <CallPanel
       callables={methods.map(each => ({ ...each, owner: name }))}
       defaultKey={place.value.query.entity ?? ''}
       targetOf={({ applyTo }, key) =>
-        applyTo === 'entity' ? entityPath(name, key) : applyTo === 'dataClass' ? name : pathOf(shown)
+        applyTo === 'entity' ? entityPath(name, key) : applyTo === 'dataClass' ? name : pathOf(currentSelection)
       }
-      selected={parametersOf(shown)}
+      narrowing={parametersOf(currentSelection)}
     />
   )
 }

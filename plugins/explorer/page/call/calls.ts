@@ -68,17 +68,17 @@ export function argumentsOf(texts: readonly string[]): unknown[] {
 
 /**
  * @param target address of the object on which the function is called: a dataclass, an entity set or an entity
- * @param selected parameters of the selection that the page shows
+ * @param narrowing parameters of the selection that the page shows
  */
 export function requestOf(
   { callable, args, byGet, keeps }: Call,
   target: string,
-  selected: Parameters = {},
+  narrowing: Parameters = {},
 ): CallRequest {
   const values = argumentsOf(args)
   const path = `${prefixOf(callable, target)}/${encodeURIComponent(callable.name)}`
   const parameters = {
-    ...(callable.applyTo === 'entityCollection' && selected),
+    ...(callable.applyTo === 'entityCollection' && narrowing),
     ...(keeps && { $method: 'entityset' }),
     ...(byGet && values.length > 0 && { $params: JSON.stringify(values) }),
   }

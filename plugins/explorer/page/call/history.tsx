@@ -29,13 +29,13 @@ interface HistoryProps {
 
 /** Earlier calls of a function in this browser; choosing one fills the form. */
 export function History({ id, owner, onChoose }: HistoryProps) {
-  const own = calls.value.filter(each => each.id === id && each.owner === owner && each.args.some(Boolean))
-  if (own.length === 0) return null
+  const pastCalls = calls.value.filter(each => each.id === id && each.owner === owner && each.args.some(Boolean))
+  if (pastCalls.length === 0) return null
   return (
     <section class="history">
       <h3>{text('history')}</h3>
       <ul>
-        {own.map(({ args }) => (
+        {pastCalls.map(({ args }) => (
           <li key={args.join('\n')}>
             <button type="button" class="quiet" onClick={() => onChoose(args)}>
               <code>({args.filter(Boolean).join(', ')})</code>

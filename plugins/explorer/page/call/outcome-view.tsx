@@ -7,7 +7,7 @@ import { Tree } from '../components/tree.tsx'
 import type { Outcome, Returned } from './calls.ts'
 import { text } from './texts.ts'
 
-export function OutcomeView({ returned: { outcome, mediaType, status, bytes, milliseconds } }: { returned: Returned }) {
+export function OutcomeView({ result: { outcome, mediaType, status, bytes, milliseconds } }: { result: Returned }) {
   return (
     <>
       <p class="hint">{text('measured', { milliseconds, bytes, status: String(status) })}</p>

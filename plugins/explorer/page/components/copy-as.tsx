@@ -86,11 +86,14 @@ export function CopyAs() {
 
 /** The read of the shown selection, with the chosen columns, if any; otherwise with all attributes. */
 function shownRead(): RepeatedRequest {
-  const shown = selection.value!
-  const { dataClass } = shown
+  const currentSelection = selection.value!
+  const { dataClass } = currentSelection
   const columns = parseColumns(place.value.query.columns ?? '', dataClass, targetOf)
-  const asked = columns.length > 0 ? askedFor(columns, dataClass.key[0]!.name) : {}
-  return { address: location.origin + addressOf(pathOf(shown)), parameters: { ...parametersOf(shown), ...asked } }
+  const columnParameters = columns.length > 0 ? askedFor(columns, dataClass.key[0]!.name) : {}
+  return {
+    address: location.origin + addressOf(pathOf(currentSelection)),
+    parameters: { ...parametersOf(currentSelection), ...columnParameters },
+  }
 }
 
 interface CopyRequestProps {

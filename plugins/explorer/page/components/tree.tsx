@@ -37,19 +37,19 @@ export function Tree({ value, name, open = 1 }: TreeProps) {
 }
 
 function Members({ value, open }: { readonly value: object; readonly open: number }) {
-  const [shown, setShown] = useState(STEP)
+  const [limit, setLimit] = useState(STEP)
   const names = Object.keys(value)
   return (
     <ul>
-      {names.slice(0, shown).map(name => (
+      {names.slice(0, limit).map(name => (
         <li key={name}>
           <Tree name={name} value={(value as Record<string, unknown>)[name]} open={open} />
         </li>
       ))}
-      {names.length > shown && (
+      {names.length > limit && (
         <li>
-          <button type="button" onClick={() => setShown(shown + STEP)}>
-            {text('more', { count: names.length - shown })}
+          <button type="button" onClick={() => setLimit(limit + STEP)}>
+            {text('more', { count: names.length - limit })}
           </button>
         </li>
       )}
@@ -61,14 +61,14 @@ const Name = ({ name }: { readonly name: string | undefined }) => (name === unde
 
 function Leaf({ value }: { readonly value: unknown }) {
   const [isWhole, setWhole] = useState(false)
-  const whole = value === undefined ? '' : JSON.stringify(value)
-  const shown = isWhole ? whole : whole.slice(0, MAX_TEXT)
+  const json = value === undefined ? '' : JSON.stringify(value)
+  const shownText = isWhole ? json : json.slice(0, MAX_TEXT)
   return (
     <>
-      <code>{shown}</code>
-      {shown.length < whole.length && (
+      <code>{shownText}</code>
+      {shownText.length < json.length && (
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          {text('more', { count: whole.length - shown.length })}
+          {text('more', { count: json.length - shownText.length })}
         </button>
       )}
     </>

@@ -29,11 +29,11 @@ export function useAnswer<Result>(
   const [state, setState] = useState<State<Result>>({ ...IDLE, isLoading: true })
   const [times, setTimes] = useState(0)
   const progress = useSignal<number | undefined>(undefined)
-  const running = useRef<AbortController | undefined>(undefined)
+  const activeController = useRef<AbortController | undefined>(undefined)
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
-    running.current = controller
+    activeController.current = controller
     progress.value = undefined
     setState(before => ({ ...before, isLoading: true, isCancelled: false }))
     const report = (share: number): void => {
@@ -49,7 +49,7 @@ export function useAnswer<Result>(
     ...state,
     progress,
     cancel: () => {
-      running.current?.abort()
+      activeController.current?.abort()
       // The previous result belongs to a different request.
       setState({ ...IDLE, isCancelled: true })
     },

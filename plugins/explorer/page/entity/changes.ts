@@ -27,15 +27,15 @@ export const readInput = (attribute: Attribute, input: Input) => read(attribute,
 
 /** Fields whose contents mean other values than the stored ones. */
 export function changedInputs(form: Form): ReadonlyMap<string, Input> {
-  const changed = [...form.inputs].filter(([name, input]) => {
+  const changedEntries = [...form.inputs].filter(([name, input]) => {
     const attribute = attributeOf(form.dataClass, name)
-    const stored = attribute && storedInput(form, attribute)
-    if (!attribute || input === stored) return false
+    const storedValue = attribute && storedInput(form, attribute)
+    if (!attribute || input === storedValue) return false
     const now = readInput(attribute, input)
-    const before = readInput(attribute, stored ?? null)
+    const before = readInput(attribute, storedValue ?? null)
     return !('json' in now && 'json' in before && now.json === before.json)
   })
-  return new Map(changed)
+  return new Map(changedEntries)
 }
 
 /** Attributes with their values as JSON. */

@@ -30,8 +30,8 @@ export function Conflict({ draft, theirs, onClose }: ConflictProps) {
     changedInputs(draft),
     name => inputOf(of(name), theirs.json.get(name)),
   )
-  const storedIn = (loaded: LoadedEntity | undefined, name: string): string | undefined =>
-    storedAt(loaded?.entity[name])
+  const storedIn = (original: LoadedEntity | undefined, name: string): string | undefined =>
+    storedAt(original?.entity[name])
   const files = fileRows(
     draft.files,
     name => storedIn(draft.base, name),
@@ -80,13 +80,13 @@ export function Conflict({ draft, theirs, onClose }: ConflictProps) {
             <tr key={name} class={isConflict ? 'contested' : ''}>
               <th scope="row">{name}</th>
               <td>
-                <Shown attribute={of(name)} input={base} loaded={draft.base} />
+                <Shown attribute={of(name)} input={base} original={draft.base} />
               </td>
               {sides(name, from, side => (
                 <Shown
                   attribute={of(name)}
                   input={side === 'mine' ? mine : their}
-                  loaded={side === 'mine' ? draft.base : theirs}
+                  original={side === 'mine' ? draft.base : theirs}
                 />
               ))}
             </tr>
@@ -120,18 +120,18 @@ interface ShownProps {
   readonly attribute: Attribute
   readonly input: Input
   /** Entity that the input may come from. */
-  readonly loaded: LoadedEntity | undefined
+  readonly original: LoadedEntity | undefined
 }
 
-function Shown({ attribute, input, loaded }: ShownProps) {
+function Shown({ attribute, input, original }: ShownProps) {
   if (input === null) return <span class="null">null</span>
   if (typeof input === 'boolean') return <>{text(input ? 'yes' : 'no')}</>
   const target = attribute.kind === 'relatedEntity' ? targetOf(attribute) : undefined
   if (!target) {
-    const shown = editorByType(attribute) === 'time' ? localTime(input) : input
-    return <span class="text">{shown.length > MAX_TEXT ? `${shown.slice(0, MAX_TEXT)}…` : shown}</span>
+    const shownText = editorByType(attribute) === 'time' ? localTime(input) : input
+    return <span class="text">{shownText.length > MAX_TEXT ? `${shownText.slice(0, MAX_TEXT)}…` : shownText}</span>
   }
-  const link = linkedEntity(loaded?.entity[attribute.name])
+  const link = linkedEntity(original?.entity[attribute.name])
   return (
     <>
       {link?.key === input ? labelText(target, link.values, input) : knownLabel({ dataClass: target.name, key: input })}

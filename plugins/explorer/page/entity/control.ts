@@ -8,16 +8,16 @@ import { instantOf, localTime } from './times.ts'
 export type Control = 'area' | 'text' | 'date' | 'datetime-local'
 
 /** The field that holds the stored value of an attribute exactly. */
-export function controlOf(attribute: Attribute, stored: Input): Control {
+export function controlOf(attribute: Attribute, storedValue: Input): Control {
   const editor = editorByType(attribute)
-  if (editor === 'date') return fitsPicker(stored) ? 'date' : 'text'
-  if (editor === 'time') return fitsPicker(stored) ? 'datetime-local' : 'text'
+  if (editor === 'date') return fitsPicker(storedValue) ? 'date' : 'text'
+  if (editor === 'time') return fitsPicker(storedValue) ? 'datetime-local' : 'text'
   return editor === 'number' || editor === 'duration' ? 'text' : 'area'
 }
 
 /** True if fields for dates show a day or an instant exactly. */
-const fitsPicker = (stored: Input): boolean =>
-  typeof stored !== 'string' || (FOUR_DIGITS.test(localTime(stored)) && !FINER.test(stored))
+const fitsPicker = (storedValue: Input): boolean =>
+  typeof storedValue !== 'string' || (FOUR_DIGITS.test(localTime(storedValue)) && !FINER.test(storedValue))
 
 /** Years that all browsers show. */
 const FOUR_DIGITS = /^(?!0000)\d{4}-/
@@ -41,7 +41,7 @@ export function typedInput(
 ): Input {
   // A date of which parts are missing is a mistake, and not null.
   if (typed === '' && stored !== '' && !isPartial) return null
-  const known = typeof stored === 'string' ? stored : ''
-  if (control === 'area') return retyped(known, typeof before === 'string' ? before : '', typed)
-  return control === 'datetime-local' ? instantOf(typed, known) : typed
+  const storedText = typeof stored === 'string' ? stored : ''
+  if (control === 'area') return retyped(storedText, typeof before === 'string' ? before : '', typed)
+  return control === 'datetime-local' ? instantOf(typed, storedText) : typed
 }

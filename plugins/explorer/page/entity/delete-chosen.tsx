@@ -32,33 +32,33 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
 
   const run = async (): Promise<void> => {
     isDeleting.value = true
-    const made: DeleteReport = { deleted: 0, failed: [] }
+    const newReport: DeleteReport = { deletedCount: 0, failures: [] }
     try {
       await runWork(text('deleting', { name: dataClass.name }), work =>
-        deleteMany(dataClass, keysOf(dataClass, what.chosen, what.set, work.signal), what.count, made, work),
+        deleteMany(dataClass, keysOf(dataClass, what.chosen, what.set, work.signal), what.count, newReport, work),
       )
     } catch (fault) {
       error.value = fault
     }
-    report.value = made
+    report.value = newReport
     choice.value = NONE_CHOSEN
     hasWritten(dataClass.name)
   }
-  const done = report.value
+  const result = report.value
   return (
     <Dialog title={text('deleteMany', { count: what.count, name: dataClass.name })} onClose={onClose}>
-      {done ? (
+      {result ? (
         <p role="status">
-          {text('deletedMany', { count: done.deleted })}{' '}
-          {done.failed.length > 0 && text('notDeleted', { count: done.failed.length })}
+          {text('deletedMany', { count: result.deletedCount })}{' '}
+          {result.failures.length > 0 && text('notDeleted', { count: result.failures.length })}
         </p>
       ) : (
         <p>{text('deleteManyHint')}</p>
       )}
       {error.value !== undefined && <Fault error={error.value} />}
-      {done && done.failed.length > 0 && (
+      {result && result.failures.length > 0 && (
         <ul class="failures">
-          {done.failed.slice(0, LISTED).map(({ key, error }) => (
+          {result.failures.slice(0, LISTED).map(({ key, error }) => (
             <li key={key}>
               <b>{key}</b> {error.message}
             </li>
@@ -66,13 +66,13 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
         </ul>
       )}
       <div class="foot">
-        {done === undefined && (
+        {result === undefined && (
           <button type="button" class="main danger" disabled={isDeleting.value} onClick={() => void run()}>
             {text('delete')}
           </button>
         )}
         <button type="button" onClick={onClose}>
-          {text(done ? 'close' : 'cancel')}
+          {text(result ? 'close' : 'cancel')}
         </button>
       </div>
     </Dialog>

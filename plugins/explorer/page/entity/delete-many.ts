@@ -16,8 +16,8 @@ interface NotDeleted {
 }
 
 export interface DeleteReport {
-  deleted: number
-  readonly failed: NotDeleted[]
+  deletedCount: number
+  readonly failures: NotDeleted[]
 }
 
 /** Deletes as many entities as possible. `report` is updated as it goes, so that it is correct when the work is cancelled. */
@@ -32,7 +32,7 @@ export async function deleteMany(
     for (let from = 0; from < some.length; from += KEYS_AT_ONCE) {
       work.signal.throwIfAborted()
       await deleteSome(dataClass, some.slice(from, from + KEYS_AT_ONCE), report)
-      work.report((report.deleted + report.failed.length) / Math.max(1, count))
+      work.report((report.deletedCount + report.failures.length) / Math.max(1, count))
     }
   }
 }
@@ -42,22 +42,26 @@ async function deleteSome(dataClass: DataClass, keys: readonly string[], report:
   const { name } = dataClass
   try {
     await ask(entitiesPath(name, keys), { $method: 'delete' }, { method: 'POST' })
-    report.deleted += keys.length
+    report.deletedCount += keys.length
     return
   } catch (error) {
     if (!(error instanceof RestError)) throw error
   }
   const keyName = dataClass.key[0]?.name
   const body = { $filter: `${keyName} in :1`, $params: [keys], $attributes: keyName, $top: keys.length }
-  const { __ENTITIES: left } = await ask<{ readonly __ENTITIES: readonly Entity[] }>(`${name}/$query`, {}, { body })
-  report.deleted += keys.length - left.length
-  for (const { __KEY } of left) {
+  const { __ENTITIES: remainingEntities } = await ask<{ readonly __ENTITIES: readonly Entity[] }>(
+    `${name}/$query`,
+    {},
+    { body },
+  )
+  report.deletedCount += keys.length - remainingEntities.length
+  for (const { __KEY } of remainingEntities) {
     try {
       await ask(entityPath(name, __KEY), { $method: 'delete' }, { method: 'POST' })
-      report.deleted++
+      report.deletedCount++
     } catch (error) {
       if (!(error instanceof RestError)) throw error
-      report.failed.push({ key: __KEY, error })
+      report.failures.push({ key: __KEY, error })
     }
   }
 }

@@ -18,17 +18,17 @@ export interface Draft extends Form {
 export const draft = signal<Draft | undefined>(undefined)
 
 /** Changes that were unsaved when the session ended: kept for their user as long as the page is open. */
-let left: { readonly userName: string; readonly draft: Draft } | undefined
+let keptDraft: { readonly userName: string; readonly draft: Draft } | undefined
 atLogout(() => {
   const of = draft.value
-  if (of && isChanged(of) && user.value) left = { userName: user.value.userName, draft: of }
+  if (of && isChanged(of) && user.value) keptDraft = { userName: user.value.userName, draft: of }
   draft.value = undefined
 })
 effect(() => {
   const name = user.value?.userName
-  if (!left || name !== left.userName) return
-  draft.value = left.draft
-  left = undefined
+  if (!keptDraft || name !== keptDraft.userName) return
+  draft.value = keptDraft.draft
+  keptDraft = undefined
 })
 
 export const newDraft = (dataClass: DataClass, base: Form['base']): Draft => ({
@@ -75,6 +75,6 @@ export const isOf = ({ dataClass, base }: Draft, name: string, key: string | und
 export const abandoned = computed<Draft | undefined>(() => {
   const of = draft.value
   if (!of || !isChanged(of)) return undefined
-  const shown = edited.value
-  return shown && isOf(of, shown.dataClass.name, shown.key) ? undefined : of
+  const editedEntity = edited.value
+  return editedEntity && isOf(of, editedEntity.dataClass.name, editedEntity.key) ? undefined : of
 })

@@ -149,11 +149,11 @@ function readNumber(text: string, isInteger: boolean, decimal: string): Read {
   // In English `1,234` is a thousand.
   const isFraction =
     /^[+-]?\d+,\d+(?:e[+-]?\d+)?$/i.test(text) && (decimal === ',' || !/^[+-]?[1-9]\d{0,2},\d{3}$/.test(text))
-  const plain = isFraction ? text.replace(',', '.') : text
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return { fault: { code: 'number' } }
+  const decimalText = isFraction ? text.replace(',', '.') : text
+  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(decimalText)) return { fault: { code: 'number' } }
   // In German `1.000` is a thousand.
-  if (isInteger && /^[^e]*\.(?!0?(?:e|$))/i.test(plain)) return { fault: { code: 'integer' } }
-  return { json: String(Number(plain)) === plain ? plain : JSON.stringify(plain) }
+  if (isInteger && /^[^e]*\.(?!0?(?:e|$))/i.test(decimalText)) return { fault: { code: 'integer' } }
+  return { json: String(Number(decimalText)) === decimalText ? decimalText : JSON.stringify(decimalText) }
 }
 
 /** Reads an instant, a local time, or a day, which begins in UTC as in all requests. */

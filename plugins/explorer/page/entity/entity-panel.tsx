@@ -26,21 +26,25 @@ const TIMESTAMP: Attribute = { name: '__TIMESTAMP', kind: 'storage', type: 'date
 
 /** The entity that the address names, or one that was reached from it over relations. */
 export function EntityPanel() {
-  const shown = selection.value
+  const currentSelection = selection.value
   const { entity: key, trail, edit } = place.value.query
   const panel = useRef<HTMLElement>(null)
   useEffect(() => void (opener.value && panel.current?.focus()), [opener.value, key])
   useEffect(() => () => giveFocusBack(panel.current), [])
-  if (!shown) return null
+  if (!currentSelection) return null
   if (edit === 'new') {
     return (
       <aside class="entity" aria-label={text('entity')}>
-        <EntityForm key={`new ${shown.dataClass.name}`} dataClass={shown.dataClass} loaded={undefined} />
+        <EntityForm
+          key={`new ${currentSelection.dataClass.name}`}
+          dataClass={currentSelection.dataClass}
+          original={undefined}
+        />
       </aside>
     )
   }
   if (key === undefined) return null
-  const steps: readonly Step[] = [{ dataClass: shown.dataClass.name, key }, ...readTrail(trail)]
+  const steps: readonly Step[] = [{ dataClass: currentSelection.dataClass.name, key }, ...readTrail(trail)]
   const step = steps.at(-1)!
   const dataClass = dataClasses.value.get(step.dataClass)
   return (
@@ -111,15 +115,15 @@ function ShownEntity({ dataClass, entityKey }: EntityProps) {
   // A form that begins with values of before the last write would end in a conflict with it.
   if (!result || (isEdited && !isForm.current && result.write !== write)) return <p role="status">{text('loading')}</p>
   isForm.current = isEdited
-  if (isEdited) return <EntityForm dataClass={dataClass} loaded={result.loaded} />
-  return <EntityView dataClass={dataClass} entityKey={entityKey} loaded={result.loaded} />
+  if (isEdited) return <EntityForm dataClass={dataClass} original={result.loaded} />
+  return <EntityView dataClass={dataClass} entityKey={entityKey} original={result.loaded} />
 }
 
-function EntityView({ dataClass, entityKey, loaded }: EntityProps & { readonly loaded: LoadedEntity }) {
-  const { entity, large } = loaded
+function EntityView({ dataClass, entityKey, original }: EntityProps & { readonly original: LoadedEntity }) {
+  const { entity, large } = original
   const isDeleting = useSignal(false)
   const label = labelText(dataClass, entity, entityKey)
-  const shown = dataClass.attributes.filter(each => !isCollection(each))
+  const attributes = dataClass.attributes.filter(each => !isCollection(each))
   return (
     <>
       <div class="heading">
@@ -150,7 +154,7 @@ function EntityView({ dataClass, entityKey, loaded }: EntityProps & { readonly l
         />
       )}
       <dl>
-        {shown.map(attribute => (
+        {attributes.map(attribute => (
           <div key={attribute.name}>
             <dt>{attribute.name}</dt>
             <dd>

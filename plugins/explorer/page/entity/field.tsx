@@ -44,21 +44,21 @@ interface ControlProps extends FieldProps {
 
 function Control({ id, draft, attribute, editor, isWrong }: ControlProps) {
   const input = inputIn(draft, attribute)
-  const shared = {
+  const inputProps = {
     id,
     'aria-invalid': isWrong,
     'aria-describedby': `${id}-problems`,
   }
   switch (editor) {
     case 'relation':
-      return <RelationField {...shared} draft={draft} attribute={attribute} />
+      return <RelationField {...inputProps} draft={draft} attribute={attribute} />
     case 'image':
     case 'blob':
-      return <FileField {...shared} draft={draft} attribute={attribute} />
+      return <FileField {...inputProps} draft={draft} attribute={attribute} />
     case 'bool':
       return (
         <select
-          {...shared}
+          {...inputProps}
           value={input === null ? '' : String(input)}
           onChange={({ currentTarget }) =>
             setInput(attribute, currentTarget.value === '' ? null : currentTarget.value === 'true')
@@ -73,12 +73,12 @@ function Control({ id, draft, attribute, editor, isWrong }: ControlProps) {
     case 'vector':
       return (
         <>
-          <TextField {...shared} draft={draft} attribute={attribute} editor={editor} />
+          <TextField {...inputProps} draft={draft} attribute={attribute} editor={editor} />
           <Mistake id={id} attribute={attribute} input={input} />
         </>
       )
     default:
-      return <TextField {...shared} draft={draft} attribute={attribute} editor={editor} />
+      return <TextField {...inputProps} draft={draft} attribute={attribute} editor={editor} />
   }
 }
 

@@ -45,7 +45,7 @@ export function FileView({ attribute, file, uri }: FileViewProps) {
 }
 
 /** An image or a blob: can be chosen, dropped, previewed before it is saved, or removed. */
-export function FileField({ id, draft, attribute, ...shared }: Props) {
+export function FileField({ id, draft, attribute, ...inputProps }: Props) {
   const { name } = attribute
   const isImage = fileKind(attribute) === 'image'
   const [isOver, setOver] = useState(false)
@@ -53,10 +53,10 @@ export function FileField({ id, draft, attribute, ...shared }: Props) {
   const file = draft.files.get(name)
   const uri = storedAt(draft.base?.entity[name])
 
-  const set = (chosen: File | null | undefined): void => {
+  const set = (newFile: File | null | undefined): void => {
     const files = new Map(draft.files)
-    if (chosen === undefined) files.delete(name)
-    else files.set(name, chosen)
+    if (newFile === undefined) files.delete(name)
+    else files.set(name, newFile)
     current.value = { ...draft, files }
   }
   const isEmpty = file === null || (file === undefined && uri === undefined)
@@ -72,21 +72,21 @@ export function FileField({ id, draft, attribute, ...shared }: Props) {
       onDrop={event => {
         event.preventDefault()
         setOver(false)
-        const dropped = event.dataTransfer?.files[0]
-        if (dropped) set(dropped)
+        const droppedFile = event.dataTransfer?.files[0]
+        if (droppedFile) set(droppedFile)
       }}
     >
       <FileView attribute={attribute} file={file} uri={uri} />
       <div class="row">
         <input
-          {...shared}
+          {...inputProps}
           ref={field}
           id={id}
           type="file"
           accept={isImage ? 'image/*' : undefined}
           onChange={({ currentTarget }) => {
-            const chosen = currentTarget.files?.[0]
-            if (chosen) set(chosen)
+            const chosenFile = currentTarget.files?.[0]
+            if (chosenFile) set(chosenFile)
           }}
         />
         {!isEmpty && (

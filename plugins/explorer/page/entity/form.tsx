@@ -16,43 +16,44 @@ import { text } from './texts.ts'
 interface FormProps {
   readonly dataClass: DataClass
   /** Undefined for a new entity. */
-  readonly loaded: LoadedEntity | undefined
+  readonly original: LoadedEntity | undefined
 }
 
 /** Fields of an entity. Typed contents stay in the draft until they are saved or discarded. */
-export function EntityForm({ dataClass, loaded }: FormProps) {
-  const entity = loaded?.entity
+export function EntityForm({ dataClass, original }: FormProps) {
+  const entity = original?.entity
   const error = useSignal<unknown>(undefined)
   const theirs = useSignal<LoadedEntity | undefined>(undefined)
   const isSaving = useSignal(false)
   const wasSent = useSignal(false)
   const form = useRef<HTMLFormElement>(null)
-  const known = draft.value
-  const isFresh = known && (isChanged(known) || (known.base?.entity.__STAMP ?? 0) >= (entity?.__STAMP ?? 0))
-  const own = isFresh && isOf(known, dataClass.name, entity?.__KEY) ? known : undefined
+  const currentDraft = draft.value
+  const isFresh =
+    currentDraft && (isChanged(currentDraft) || (currentDraft.base?.entity.__STAMP ?? 0) >= (entity?.__STAMP ?? 0))
+  const ownDraft = isFresh && isOf(currentDraft, dataClass.name, entity?.__KEY) ? currentDraft : undefined
   // Changes of another entity are kept until the user has decided about them.
   const isFree = abandoned.value === undefined
   useEffect(() => {
-    if (!own && isFree) draft.value = newDraft(dataClass, loaded)
-  }, [own, isFree])
+    if (!ownDraft && isFree) draft.value = newDraft(dataClass, original)
+  }, [ownDraft, isFree])
   useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), [])
-  if (!own) return null
+  if (!ownDraft) return null
 
-  const problems = problemsOf(own, wasSent.value)
-  const { named, others } = byField(dataClass, error.value)
+  const problems = problemsOf(ownDraft, wasSent.value)
+  const { messages, otherError } = byField(dataClass, error.value)
   // After a conflict, values that others have saved.
-  const large = own.base?.large ?? new Set()
+  const large = ownDraft.base?.large ?? new Set()
   const attributes = editable(dataClass, !entity).filter(({ name }) => !large.has(name))
 
   const title = entity ? labelText(dataClass, entity, entity.__KEY) : text('newOf', { name: dataClass.name })
   const save = async (): Promise<void> => {
-    if (entity && !isChanged(own)) return
+    if (entity && !isChanged(ownDraft)) return
     wasSent.value = true
     error.value = undefined
-    if (problemsOf(own, true).size > 0) return
+    if (problemsOf(ownDraft, true).size > 0) return
     isSaving.value = true
     try {
-      const key = await saveDraft(own)
+      const key = await saveDraft(ownDraft)
       if (key === undefined) return
       draft.value = undefined
       change(entity ? { edit: undefined } : { edit: undefined, entity: key, trail: undefined })
@@ -76,7 +77,7 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
   if (theirs.value && entity) {
     return (
       <Conflict
-        draft={own}
+        draft={ownDraft}
         theirs={theirs.value}
         onClose={() => {
           theirs.value = undefined
@@ -104,16 +105,16 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
       {attributes.map(attribute => (
         <Field
           key={attribute.name}
-          draft={own}
+          draft={ownDraft}
           attribute={attribute}
           editor={editorOf(attribute, !entity)!}
-          problems={[problems.get(attribute.name) ?? [], named.get(attribute.name) ?? []].flat()}
+          problems={[problems.get(attribute.name) ?? [], messages.get(attribute.name) ?? []].flat()}
         />
       ))}
       {large.size > 0 && <p class="hint">{text('largeLeftOut', { names: [...large].join(', ') })}</p>}
-      {others !== undefined && <Fault error={others} />}
+      {otherError !== undefined && <Fault error={otherError} />}
       <div class="foot">
-        <button type="submit" class="main" disabled={isSaving.value || (entity !== undefined && !isChanged(own))}>
+        <button type="submit" class="main" disabled={isSaving.value || (entity !== undefined && !isChanged(ownDraft))}>
           {text(isSaving.value ? 'saving' : 'save')}
         </button>
         <button type="button" onClick={() => change({ edit: undefined })}>
@@ -125,22 +126,22 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
 }
 
 interface Faults {
-  readonly named: ReadonlyMap<string, readonly string[]>
+  readonly messages: ReadonlyMap<string, readonly string[]>
   /** The error with the faults that belong to no field. */
-  readonly others: unknown
+  readonly otherError: unknown
 }
 
 /** The server's messages, by the fields to which they belong. */
 function byField(dataClass: DataClass, error: unknown): Faults {
-  const named = new Map<string, string[]>()
-  if (!(error instanceof RestError)) return { named, others: error }
-  const rest: ProtocolFault[] = []
+  const messages = new Map<string, string[]>()
+  if (!(error instanceof RestError)) return { messages, otherError: error }
+  const otherFaults: ProtocolFault[] = []
   for (const fault of error.faults) {
     const name = fault.attribute === undefined ? undefined : fieldOf(dataClass, fault.attribute)
-    if (name === undefined) rest.push(fault)
-    else named.set(name, [...(named.get(name) ?? []), fault.message])
+    if (name === undefined) otherFaults.push(fault)
+    else messages.set(name, [...(messages.get(name) ?? []), fault.message])
   }
-  return { named, others: new RestError(error.status, rest, error.answer) }
+  return { messages, otherError: new RestError(error.status, otherFaults, error.answer) }
 }
 
 /** The field in which an attribute is changed; for a foreign key its relation. */

@@ -9,22 +9,22 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /**
  * Position of the first invalid character; the length of the text if its end is missing.
- * @param seen called with each sign, string and other value before that position
+ * @param onToken called with each sign, string and other value before that position
  */
-export function jsonFaultAt(text: string, seen?: (token: string, at: number) => void): number | undefined {
+export function jsonFaultAt(text: string, onToken?: (token: string, at: number) => void): number | undefined {
   let at = 0
   /** Closing brackets of the open arrays and objects. */
   const open: ('}' | ']')[] = []
   const take = (what: RegExp): boolean => {
     what.lastIndex = at
-    const found = what.test(text)
-    if (found) at = what.lastIndex
-    return found
+    const isMatch = what.test(text)
+    if (isMatch) at = what.lastIndex
+    return isMatch
   }
   const sign = (signs: string): boolean => {
     take(BLANKS)
     if (at >= text.length || !signs.includes(text[at]!)) return false
-    seen?.(text[at]!, at)
+    onToken?.(text[at]!, at)
     at++
     return true
   }
@@ -37,7 +37,7 @@ export function jsonFaultAt(text: string, seen?: (token: string, at: number) => 
   const token = (read: () => boolean): boolean => {
     take(BLANKS)
     const start = at
-    if (read()) seen?.(text.slice(start, at), start)
+    if (read()) onToken?.(text.slice(start, at), start)
     else at = start
     return at > start
   }
@@ -57,9 +57,9 @@ export function jsonFaultAt(text: string, seen?: (token: string, at: number) => 
     return token(() => string() || take(SCALAR)) ? 'done' : 'wrong'
   }
   for (;;) {
-    const found = value()
-    if (found === 'wrong') return at
-    if (found === 'inside') continue
+    const state = value()
+    if (state === 'wrong') return at
+    if (state === 'inside') continue
     while (open.length > 0 && sign(open.at(-1)!)) open.pop()
     if (open.length === 0) break
     if (!sign(',') || (open.at(-1) === '}' && !name())) return at

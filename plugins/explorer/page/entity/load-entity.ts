@@ -89,7 +89,7 @@ export async function loadCollections(
   key: string,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Preview>> {
-  const found = new Map<string, Preview>()
+  const previews = new Map<string, Preview>()
   const collections = dataClass.attributes.filter(each => isCollection(each) && targetOf(each))
   for (let from = 0; from < collections.length; from += RELATIONS_AT_ONCE) {
     const some = collections.slice(from, from + RELATIONS_AT_ONCE)
@@ -104,10 +104,10 @@ export async function loadCollections(
     )
     for (const { name } of some) {
       const value = entity[name] as Preview | undefined
-      if (value?.__ENTITIES) found.set(name, value)
+      if (value?.__ENTITIES) previews.set(name, value)
     }
   }
-  return found
+  return previews
 }
 
 /** Key and known values of the entity to which a link leads; undefined for null. */

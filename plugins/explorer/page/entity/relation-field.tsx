@@ -18,57 +18,62 @@ interface Props extends FieldProps {
 }
 
 /** The related entity, found by typing a part of its label. */
-export function RelationField({ id, draft, attribute, ...shared }: Props) {
+export function RelationField({ id, draft, attribute, ...inputProps }: Props) {
   const target = targetOf(attribute)!
   /** The typed text; undefined while there is no search. */
-  const wanted = useSignal<string | undefined>(undefined)
+  const searchText = useSignal<string | undefined>(undefined)
   const active = useSignal(0)
-  const { result: found = [], error } = useAnswer(signal => find(target, wanted.value, signal), [wanted.value])
+  const { result: matches = [], error } = useAnswer(
+    signal => find(target, searchText.value, signal),
+    [searchText.value],
+  )
 
   const input = inputIn(draft, attribute)
   const key = typeof input === 'string' ? input : undefined
   const choose = (entity: Entity | undefined): void => {
     if (entity) rememberLabel({ dataClass: target.name, key: entity.__KEY }, labelText(target, entity, entity.__KEY))
     setInput(attribute, entity ? entity.__KEY : null)
-    wanted.value = undefined
+    searchText.value = undefined
   }
-  const isOpen = wanted.value !== undefined
+  const isOpen = searchText.value !== undefined
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) {
-      if (!isOpen) wanted.value = ''
-      else active.value = Math.min(Math.max(active.value + step, 0), Math.max(0, found.length - 1))
+      if (!isOpen) searchText.value = ''
+      else active.value = Math.min(Math.max(active.value + step, 0), Math.max(0, matches.length - 1))
     } else if (event.key === 'Enter' && isOpen && !event.ctrlKey) {
-      if (found[active.value]) choose(found[active.value])
-    } else if (event.key === 'Escape' && isOpen) wanted.value = undefined
+      if (matches[active.value]) choose(matches[active.value])
+    } else if (event.key === 'Escape' && isOpen) searchText.value = undefined
     else return
     event.preventDefault()
     event.stopPropagation()
   }
   const label = (): string => {
     if (key === undefined) return ''
-    const stored = linkedEntity(draft.base?.entity[attribute.name])
-    return stored?.key === key ? labelText(target, stored.values, key) : knownLabel({ dataClass: target.name, key })
+    const storedLink = linkedEntity(draft.base?.entity[attribute.name])
+    return storedLink?.key === key
+      ? labelText(target, storedLink.values, key)
+      : knownLabel({ dataClass: target.name, key })
   }
   return (
     <div class="picker">
       <input
-        {...shared}
+        {...inputProps}
         id={id}
         role="combobox"
         aria-expanded={isOpen}
         aria-controls={isOpen ? `${id}-found` : undefined}
-        aria-activedescendant={isOpen && found[active.value] ? `${id}-${active.value}` : undefined}
+        aria-activedescendant={isOpen && matches[active.value] ? `${id}-${active.value}` : undefined}
         aria-autocomplete="list"
         autocomplete="off"
         placeholder="null"
-        value={wanted.value ?? label()}
+        value={searchText.value ?? label()}
         onInput={({ currentTarget }) => {
-          wanted.value = currentTarget.value
+          searchText.value = currentTarget.value
           active.value = 0
         }}
         onBlur={() => {
-          wanted.value = undefined
+          searchText.value = undefined
         }}
         onKeyDown={onKeyDown}
       />
@@ -85,7 +90,7 @@ export function RelationField({ id, draft, attribute, ...shared }: Props) {
       {isOpen && error !== undefined && <Fault error={error} />}
       {isOpen && (
         <div class="found" id={`${id}-found`} role="listbox" aria-label={target.name}>
-          {found.map((entity, at) => (
+          {matches.map((entity, at) => (
             <div
               key={entity.__KEY}
               id={`${id}-${at}`}
@@ -107,12 +112,16 @@ export function RelationField({ id, draft, attribute, ...shared }: Props) {
   )
 }
 
-async function find(target: DataClass, wanted: string | undefined, signal: AbortSignal): Promise<readonly Entity[]> {
-  if (wanted === undefined) return []
+async function find(
+  target: DataClass,
+  searchText: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly Entity[]> {
+  if (searchText === undefined) return []
   await new Promise(resolve => setTimeout(resolve, PAUSE))
   signal.throwIfAborted()
   const label = labelOf(target)
-  const typed = wanted.trim()
+  const typed = searchText.trim()
   const isText = label.type === 'string'
   const answer = await read<{ readonly __ENTITIES: readonly Entity[] }>(
     target.name,

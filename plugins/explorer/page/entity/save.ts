@@ -55,18 +55,18 @@ export async function saveDraft(of: Draft): Promise<string | undefined> {
   const before = base && (await valuesOf(dataClass, base, names))
   const files = await uploadAll(dataClass, of.files)
   if (!files) return undefined
-  const saved = await save(dataClass, [...values, ...files], base?.entity)
+  const savedEntity = await save(dataClass, [...values, ...files], base?.entity)
   hasWritten(dataClass.name)
   const changes: object = JSON.parse(objectOf(values))
-  const label = labelText(dataClass, { ...base?.entity, ...changes, ...saved }, saved.__KEY)
+  const label = labelText(dataClass, { ...base?.entity, ...changes, ...savedEntity }, savedEntity.__KEY)
   const undo = async (): Promise<string | undefined> => {
-    if (before) return saveValues(dataClass, before, saved)
-    await deleteVersion(dataClass, saved.__KEY, `"${saved.__STAMP}"`)
-    if (place.value.query.entity === saved.__KEY) close()
+    if (before) return saveValues(dataClass, before, savedEntity)
+    await deleteVersion(dataClass, savedEntity.__KEY, `"${savedEntity.__STAMP}"`)
+    if (place.value.query.entity === savedEntity.__KEY) close()
     return undefined
   }
   offerUndo(dataClass, text(base ? 'saved' : 'created', { label }), undo)
-  return saved.__KEY
+  return savedEntity.__KEY
 }
 
 /** Deletes an entity only if its version is the one that a tag names. */
@@ -78,21 +78,21 @@ const deleteVersion = ({ name }: DataClass, key: string, tag: string): Promise<u
  * @throws {RestError} the server refuses it
  * @throws {ChangedSince}
  */
-export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise<void> {
-  const key = shown.__KEY
+export async function deleteEntity(dataClass: DataClass, shownEntity: Entity): Promise<void> {
+  const key = shownEntity.__KEY
   // The tag is read first: a change by others after that makes the deletion fail.
   const { response } = await readWithHead(entityPath(dataClass.name, key), { $attributes: dataClass.key[0]?.name })
-  const tag = response.headers.get('ETag') ?? `"${shown.__STAMP}"`
-  const loaded = await loadEntity(dataClass, key)
-  const { entity } = loaded
+  const tag = response.headers.get('ETag') ?? `"${shownEntity.__STAMP}"`
+  const original = await loadEntity(dataClass, key)
+  const { entity } = original
   // An entity that was deleted and recreated may have the same stamp.
-  if (entity.__STAMP !== shown.__STAMP || entity.__TIMESTAMP !== shown.__TIMESTAMP) throw new ChangedSince()
+  if (entity.__STAMP !== shownEntity.__STAMP || entity.__TIMESTAMP !== shownEntity.__TIMESTAMP) throw new ChangedSince()
   const attributes = dataClass.attributes.filter(each => editorOf(each, true) || each.identifying)
-  const json = new Map(loaded.json)
-  for (const name of loaded.large) json.set(name, await loadJson(dataClass, key, name))
+  const json = new Map(original.json)
+  for (const name of original.large) json.set(name, await loadJson(dataClass, key, name))
   const before = await valuesOf(
     dataClass,
-    { ...loaded, json },
+    { ...original, json },
     attributes.map(({ name }) => name),
   )
   await deleteVersion(dataClass, key, tag)
@@ -111,16 +111,16 @@ export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise
 }
 
 /** @param undo may return a message about what could not be undone */
-export function offerUndo(dataClass: DataClass, done: string, undo: () => Promise<string | undefined>): void {
+export function offerUndo(dataClass: DataClass, message: string, undo: () => Promise<string | undefined>): void {
   let isDone = false
   const run = (): void => {
     if (isDone) return
     isDone = true
     undo().then(
-      said => {
+      warning => {
         hasWritten(dataClass.name)
         if (lastChange.value === offer) lastChange.value = undefined
-        notify(said ?? text('undone'))
+        notify(warning ?? text('undone'))
       },
       (error: unknown) => {
         isDone = false
@@ -128,7 +128,7 @@ export function offerUndo(dataClass: DataClass, done: string, undo: () => Promis
       },
     )
   }
-  const offer = { kind: 'done', text: done, action: { label: text('undo'), run } } as const
+  const offer = { kind: 'done', text: message, action: { label: text('undo'), run } } as const
   lastChange.value = offer
   notice.value = undefined
 }
@@ -142,7 +142,7 @@ async function valuesOf(
   { entity, json }: LoadedEntity,
   names: readonly string[],
 ): Promise<KeptValues> {
-  const kept = async (name: string): Promise<Kept> => {
+  const keepValue = async (name: string): Promise<Kept> => {
     const attribute = attributeOf(dataClass, name)
     const kind = attribute && fileKind(attribute)
     if (kind) {
@@ -154,7 +154,7 @@ async function valuesOf(
     const link = attribute?.kind === 'relatedEntity' ? linkedEntity(entity[name]) : undefined
     return link ? objectOf([['__KEY', JSON.stringify(link.key)]]) : (json.get(name) ?? 'null')
   }
-  return new Map(await Promise.all(names.map(async name => [name, await kept(name)] as const)))
+  return new Map(await Promise.all(names.map(async name => [name, await keepValue(name)] as const)))
 }
 
 async function keptFile(uri: string): Promise<Blob | undefined> {
@@ -166,24 +166,24 @@ async function keptFile(uri: string): Promise<Blob | undefined> {
 
 /**
  * @param version the entity that is changed; undefined for a new one
- * @param lost attributes whose values were not kept
+ * @param lostNames attributes whose values were not kept
  * @returns a message about lost values
  */
 async function saveValues(
   dataClass: DataClass,
-  kept: KeptValues,
+  keptValues: KeptValues,
   version: Saved | undefined,
-  lost: string[] = [],
+  lostNames: string[] = [],
 ): Promise<string | undefined> {
   const values: (readonly [string, string])[] = []
   const signal = new AbortController().signal
-  for (const [name, value] of kept) {
-    if (value === undefined) lost.push(name)
+  for (const [name, value] of keptValues) {
+    if (value === undefined) lostNames.push(name)
     else if (typeof value === 'string') values.push([name, value])
     else values.push([name, JSON.stringify({ ID: await upload(value.file, value.kind, signal, () => {}) })])
   }
   await save(dataClass, values, version)
-  return lost.length > 0 ? text('undoneWithout', { names: lost.join(', ') }) : undefined
+  return lostNames.length > 0 ? text('undoneWithout', { names: lostNames.join(', ') }) : undefined
 }
 
 /** @returns ids of uploads by attribute; undefined if the upload was cancelled */

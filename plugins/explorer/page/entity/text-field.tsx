@@ -13,21 +13,26 @@ interface Props extends FieldProps {
 const MAX_ROWS = 14
 
 /** The field of a text, a number or a date. */
-export function TextField({ draft, attribute, editor, ...shared }: Props) {
+export function TextField({ draft, attribute, editor, ...inputProps }: Props) {
   /** Text after typing: setting the same date in another form would end the typing of a year. */
   const last = useRef<{ readonly typed: string; readonly input: Input } | undefined>(undefined)
-  const stored = storedInput(draft, attribute)
+  const storedValue = storedInput(draft, attribute)
   const before = inputIn(draft, attribute)
-  const control = controlOf(attribute, stored)
+  const control = controlOf(attribute, storedValue)
   const value = last.current?.input === before ? last.current.typed : shownText(control, before)
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }): void => {
     const typed = currentTarget.value
-    const input = typedInput(control, { stored, before, typed, isPartial: currentTarget.validity.badInput })
+    const input = typedInput(control, {
+      stored: storedValue,
+      before,
+      typed,
+      isPartial: currentTarget.validity.badInput,
+    })
     last.current = { typed, input }
     setInput(attribute, input)
   }
-  const held = {
-    ...shared,
+  const fieldProps = {
+    ...inputProps,
     value,
     onInput,
     spellcheck: false,
@@ -36,7 +41,7 @@ export function TextField({ draft, attribute, editor, ...shared }: Props) {
   if (control !== 'area') {
     return (
       <input
-        {...held}
+        {...fieldProps}
         // The types of Preact know no union here.
         type={control as 'text'}
         step={control === 'datetime-local' ? '0.001' : undefined}
@@ -51,7 +56,7 @@ export function TextField({ draft, attribute, editor, ...shared }: Props) {
   return (
     // For one line too: an `input` drops line breaks, and an element that is exchanged while the user pastes loses the focus.
     <textarea
-      {...held}
+      {...fieldProps}
       class={editor === 'text' || editor === 'lines' ? '' : 'json'}
       rows={editor === 'text' ? lines : Math.max(3, lines + 1)}
       onKeyDown={event => {

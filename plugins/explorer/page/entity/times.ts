@@ -19,11 +19,11 @@ export function instantOf(text: string, near = ''): string {
   const local = text.replace(' ', 'T')
   const clock = Date.parse(`${local}Z`)
   const nearby = new Date(near || local)
-  const found = [clock - clockOf(nearby) + nearby.getTime(), Date.parse(local)].find(
+  const milliseconds = [clock - clockOf(nearby) + nearby.getTime(), Date.parse(local)].find(
     // Browsers count 30 February as a day of March.
     ms => clockOf(new Date(ms)) === clock && new Date(clock).toISOString().startsWith(day),
   )
-  return found === undefined ? text : new Date(found).toISOString()
+  return milliseconds === undefined ? text : new Date(milliseconds).toISOString()
 }
 
 /** Time of local clocks in milliseconds, as if it were UTC; offsets of the past have seconds. */

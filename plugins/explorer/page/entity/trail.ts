@@ -10,7 +10,7 @@ const MAX_STEPS = 12
 /** Parses the trail of the address: `Country/FR;Region/western-europe`. Unreadable parts are left out. */
 export const readTrail = (text = ''): readonly Step[] =>
   text.split(';').flatMap(part => {
-    const [dataClass = '', key = ''] = part.split('/').map(decoded)
+    const [dataClass = '', key = ''] = part.split('/').map(decode)
     return dataClass && key ? [{ dataClass, key }] : []
   })
 
@@ -21,7 +21,7 @@ export const writeTrail = (steps: readonly Step[]): string =>
     .map(({ dataClass, key }) => `${encodeURIComponent(dataClass)}/${encodeURIComponent(key)}`)
     .join(';')
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

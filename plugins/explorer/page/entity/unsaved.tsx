@@ -8,7 +8,7 @@ import { text } from './texts.ts'
 
 /** Asks what to do with unsaved changes when another place is shown. They are kept until the user has answered. */
 function UnsavedChanges() {
-  const left = abandoned.value
+  const abandonedDraft = abandoned.value
   useEffect(() => {
     const onUnload = (event: BeforeUnloadEvent): void => {
       if (draft.value && isChanged(draft.value)) event.preventDefault()
@@ -16,8 +16,8 @@ function UnsavedChanges() {
     addEventListener('beforeunload', onUnload)
     return () => removeEventListener('beforeunload', onUnload)
   }, [])
-  if (!left) return null
-  const { dataClass, base, link } = left
+  if (!abandonedDraft) return null
+  const { dataClass, base, link } = abandonedDraft
   const label = base ? labelText(dataClass, base.entity, base.entity.__KEY) : text('newOf', { name: dataClass.name })
   return (
     <Dialog title={text('unsaved')} onClose={() => go(link)}>

@@ -28,11 +28,11 @@ interface ValueProps {
 /** The whole value of an attribute. */
 export function Value(props: ValueProps) {
   const { dataClass, entityKey, attribute, isLarge } = props
-  const [loaded, setLoaded] = useState<{ value: unknown }>()
-  if (isLarge && !loaded) {
+  const [loadedValue, setLoadedValue] = useState<{ value: unknown }>()
+  if (isLarge && !loadedValue) {
     const beginning = beginningOf(props.value) ?? ''
     const load = (): void =>
-      void loadValue(dataClass, entityKey, attribute.name).then(value => setLoaded({ value }), complain)
+      void loadValue(dataClass, entityKey, attribute.name).then(value => setLoadedValue({ value }), complain)
     return (
       <span class="text">
         {beginning.slice(0, FOLDED)}…{' '}
@@ -42,7 +42,7 @@ export function Value(props: ValueProps) {
       </span>
     )
   }
-  return <Shown {...props} value={loaded ? loaded.value : props.value} />
+  return <Shown {...props} value={loadedValue ? loadedValue.value : props.value} />
 }
 
 function Shown({ attribute, value }: ValueProps) {

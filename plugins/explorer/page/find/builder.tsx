@@ -42,7 +42,7 @@ function lacksValue({ condition }: Term, dataClass: DataClass): boolean {
   return !TYPES_WITH_EMPTY_TEXT.has(attributeAt(condition.path, dataClass, targetOf)?.attribute.type)
 }
 
-const changed = <Item,>(items: readonly Item[], index: number, ...by: readonly Item[]): readonly Item[] => [
+const replaceItem = <Item,>(items: readonly Item[], index: number, ...by: readonly Item[]): readonly Item[] => [
   ...items.slice(0, index),
   ...by,
   ...items.slice(index + 1),
@@ -66,7 +66,7 @@ function Terms({ dataClass, terms, onChange }: TermsProps) {
           dataClass={dataClass}
           term={term}
           isFirst={index === 0}
-          onChange={(...by) => onChange(changed(terms, index, ...by))}
+          onChange={(...by) => onChange(replaceItem(terms, index, ...by))}
         />
       ))}
       <div class="row">
@@ -168,8 +168,10 @@ function ConditionRow({ dataClass, condition, onChange }: ConditionProps) {
         path={condition.path}
         onChange={path => {
           const next = attributeAt(path, dataClass, targetOf)?.attribute
-          const allowed = operatorsFor(next)
-          onChange(conditionWith(path, next, allowed.includes(operator) ? operator : allowed[0]!, operand))
+          const allowedOperators = operatorsFor(next)
+          onChange(
+            conditionWith(path, next, allowedOperators.includes(operator) ? operator : allowedOperators[0]!, operand),
+          )
         }}
       />
       <select
@@ -231,12 +233,12 @@ interface PathProps {
 function PathInput({ dataClass, path, onChange }: PathProps) {
   const list = useId()
   const [typed, setTyped] = useState<string>()
-  const shown = typed ?? path
+  const shownPath = typed ?? path
   const completion = typed === undefined ? undefined : completionAt(typed, dataClass, targetOf)
   const take = (value: string): void => {
     setTyped(undefined)
-    const taken = pathText(value.trim().replace(/\.$/, ''))
-    if (value.trim() !== '' && taken !== path) onChange(taken)
+    const newPath = pathText(value.trim().replace(/\.$/, ''))
+    if (value.trim() !== '' && newPath !== path) onChange(newPath)
   }
   return (
     <>
@@ -244,7 +246,7 @@ function PathInput({ dataClass, path, onChange }: PathProps) {
         class="path"
         aria-label={text('attribute')}
         list={list}
-        value={shown}
+        value={shownPath}
         autocomplete="off"
         spellcheck={false}
         onFocus={({ currentTarget }) => {
@@ -329,19 +331,19 @@ function Order({ dataClass, order, onChange }: OrderProps) {
           <PathInput
             dataClass={dataClass}
             path={term.path}
-            onChange={path => onChange(changed(order, index, { ...term, path }))}
+            onChange={path => onChange(replaceItem(order, index, { ...term, path }))}
           />
           <select
             aria-label={text('direction')}
             value={term.descending ? 'descending' : 'ascending'}
             onChange={({ currentTarget }) =>
-              onChange(changed(order, index, { ...term, descending: currentTarget.value === 'descending' }))
+              onChange(replaceItem(order, index, { ...term, descending: currentTarget.value === 'descending' }))
             }
           >
             <option value="ascending">{text('ascending')}</option>
             <option value="descending">{text('descending')}</option>
           </select>
-          <RemoveButton onClick={() => onChange(changed(order, index))} />
+          <RemoveButton onClick={() => onChange(replaceItem(order, index))} />
         </span>
       ))}
       <button

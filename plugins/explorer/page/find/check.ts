@@ -23,7 +23,7 @@ export function useCheck(selection: Selection, filter: string): Check {
     const pause = setTimeout(() => {
       const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(PATIENCE_MS)])
       count(selection, filter, signal).then(
-        found => controller.signal.aborted || setCheck({ kind: 'count', count: found }),
+        total => controller.signal.aborted || setCheck({ kind: 'count', count: total }),
         (error: unknown) => {
           if (controller.signal.aborted) return
           setCheck(isLate(error) ? { kind: 'late' } : { kind: 'error', error, filter })

@@ -10,12 +10,14 @@ import { countSet, sets } from './sets.ts'
 import { text } from './texts.ts'
 
 export function Chips() {
-  const shown = selection.value!
-  if (shown.set === undefined && !shown.similar) return null
+  const currentSelection = selection.value!
+  if (currentSelection.set === undefined && !currentSelection.similar) return null
   return (
     <p class="chips">
-      {shown.set !== undefined && <SetChip dataClass={shown.dataClass.name} id={shown.set} />}
-      {shown.similar && <SimilarChip shown={shown} similar={shown.similar} />}
+      {currentSelection.set !== undefined && (
+        <SetChip dataClass={currentSelection.dataClass.name} id={currentSelection.set} />
+      )}
+      {currentSelection.similar && <SimilarChip selection={currentSelection} similar={currentSelection.similar} />}
     </p>
   )
 }
@@ -25,11 +27,11 @@ function SetChip({ dataClass, id }: { readonly dataClass: string; readonly id: s
     async signal => ({ count: await countSet(dataClass, id, signal) }),
     [dataClass, id],
   )
-  const known = sets.value[dataClass]?.find(each => each.id === id)
+  const keptSet = sets.value[dataClass]?.find(each => each.id === id)
   const hasEnded = result !== undefined && result.count === undefined
   return (
     <span class={hasEnded ? 'chip wrong' : 'chip'} role="status">
-      {known ? text('setNamed', { name: known.name }) : text('set')} {error instanceof Error && error.message}
+      {keptSet ? text('setNamed', { name: keptSet.name }) : text('set')} {error instanceof Error && error.message}
       {hasEnded ? text('ended') : result?.count !== undefined && text('entities', { count: result.count })}
       <RemoveLink href={linkWith({ set: undefined })} label={text('wholeClass')} />
     </span>
@@ -37,11 +39,11 @@ function SetChip({ dataClass, id }: { readonly dataClass: string; readonly id: s
 }
 
 interface SimilarChipProps {
-  readonly shown: Selection
+  readonly selection: Selection
   readonly similar: NonNullable<Selection['similar']>
 }
 
-function SimilarChip({ shown: { dataClass, filter }, similar: { attribute, key } }: SimilarChipProps) {
+function SimilarChip({ selection: { dataClass, filter }, similar: { attribute, key } }: SimilarChipProps) {
   const label = labelOf(dataClass).name
   const { result } = useAnswer(
     async signal =>

@@ -104,9 +104,9 @@ export function attributeAt(
   dataClass: DataClass,
   target: Target,
 ): { readonly dataClass: DataClass; readonly attribute: Attribute } | undefined {
-  const plain = path.replace(/^["']|["']$/g, '')
-  const owner = ownerOf(plain, dataClass, target)
-  const name = plain.slice(plain.lastIndexOf('.') + 1).replace(/[{[].*/, '')
+  const plainPath = path.replace(/^["']|["']$/g, '')
+  const owner = ownerOf(plainPath, dataClass, target)
+  const name = plainPath.slice(plainPath.lastIndexOf('.') + 1).replace(/[{[].*/, '')
   const attribute = owner && attributeNamed(owner, name)
   return attribute && { dataClass: owner, attribute }
 }
@@ -180,10 +180,10 @@ function valueAt(text: string, tokens: readonly Token[]): BegunValue | undefined
   if (at < 0 || path?.kind !== 'path') return undefined
   const [first] = tokens.slice(at + 1)
   if (!first) return tokens[at]!.end < text.length ? { path: path.text, start: text.length, prefix: '' } : undefined
-  const written = text.slice(first.start)
+  const valueText = text.slice(first.start)
   // An open quote makes the rest of the text unknown.
-  if (first.kind === 'unknown' && /^["'][^"']*$/.test(written)) {
-    return { path: path.text, start: first.start, prefix: written.slice(1) }
+  if (first.kind === 'unknown' && /^["'][^"']*$/.test(valueText)) {
+    return { path: path.text, start: first.start, prefix: valueText.slice(1) }
   }
   return first.kind === 'word' && first.end === text.length
     ? { path: path.text, start: first.start, prefix: first.text }
@@ -191,13 +191,13 @@ function valueAt(text: string, tokens: readonly Token[]): BegunValue | undefined
 }
 
 function valuesOf({ path, start, prefix }: BegunValue, dataClass: DataClass, target: Target): Completion | undefined {
-  const found = attributeAt(path, dataClass, target)
-  if (!found) return undefined
-  const { attribute } = found
-  const known = attribute.type === 'bool' ? ['true', 'false', 'null'] : ['null']
-  const proposals = known.map<Proposal>(text => ({ text, kind: 'value' }))
+  const match = attributeAt(path, dataClass, target)
+  if (!match) return undefined
+  const { attribute } = match
+  const constants = attribute.type === 'bool' ? ['true', 'false', 'null'] : ['null']
+  const proposals = constants.map<Proposal>(text => ({ text, kind: 'value' }))
   const isAsked = attribute.kind === 'storage' && attribute.type === 'string' && attribute.indexed
-  return isAsked ? { start, proposals, values: { ...found, prefix } } : { start, proposals }
+  return isAsked ? { start, proposals, values: { ...match, prefix } } : { start, proposals }
 }
 
 /** Values of an attribute in the form that a filter has. */

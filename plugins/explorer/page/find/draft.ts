@@ -50,6 +50,6 @@ export function apply(text = effective.value): void {
   draft.value = currentFilter.value
   const name = selection.value?.dataClass.name
   if (!name || !conditions || text.length > MAX_LENGTH) return
-  const others = (recent.value[name] ?? []).filter(each => each !== currentFilter.value)
-  recent.value = { ...recent.value, [name]: [currentFilter.value, ...others].slice(0, MAX_RECENT) }
+  const otherFilters = (recent.value[name] ?? []).filter(each => each !== currentFilter.value)
+  recent.value = { ...recent.value, [name]: [currentFilter.value, ...otherFilters].slice(0, MAX_RECENT) }
 }

@@ -158,10 +158,10 @@ async function valuesOf({ values }: Completion, context: CompletionContext): Pro
     $filter: prefix && `"${attribute.name} begin ${quote(prefix)}"`,
   }
   const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(PATIENCE_MS)])
-  const found = await ask<readonly unknown[]>(`${dataClass.name}/${attribute.name}`, parameters, { signal }).catch(
+  const answer = await ask<readonly unknown[]>(`${dataClass.name}/${attribute.name}`, parameters, { signal }).catch(
     () => [],
   )
-  return valueProposals(found)
+  return valueProposals(answer)
 }
 
 const optionOf = ({ text, kind, detail }: Proposal) => ({

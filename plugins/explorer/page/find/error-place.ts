@@ -19,8 +19,8 @@ export function errorPlace(message: string, text: string): ErrorPlace {
   const { tokens } = tokensOf(text)
   if (character !== undefined) return { ...aroundCharacter(Number(character), text, tokens), proposal }
   for (const [, name = ''] of message.matchAll(/"([^"]+)"/g)) {
-    const found = placeOf(name, tokens)
-    if (found) return { ...found, proposal: name === proposal ? undefined : proposal }
+    const range = placeOf(name, tokens)
+    if (range) return { ...range, proposal: name === proposal ? undefined : proposal }
   }
   return { start: 0, end: text.length, proposal: undefined }
 }

@@ -13,33 +13,34 @@ export function FilterInput({ check }: { readonly check: Check }) {
   const [isWanted, setWanted] = useState(wasUsed)
   const [editor, setEditor] = useState<FilterEditor>()
   const frame = useRef<HTMLDivElement>(null)
-  const plain = useRef<HTMLInputElement>(null)
+  const plainInput = useRef<HTMLInputElement>(null)
 
   useEffect(() => {
     if (!isWanted) return
     wasUsed = true
-    let made: FilterEditor | undefined
+    let newEditor: FilterEditor | undefined
     let isGone = false
     import('./editor.ts').then(({ createEditor }) => {
       if (isGone || !frame.current) return
-      const input = plain.current
-      made = createEditor({
+      const input = plainInput.current
+      newEditor = createEditor({
         parent: frame.current,
         label: text('filter'),
         placeholder: text('placeholder'),
         dataClass: () => selection.value!.dataClass,
-        onChange: changed => {
-          draft.value = changed
+        onChange: newText => {
+          draft.value = newText
         },
         onSubmit: apply,
       })
-      made.setText(draft.value)
-      if (input && document.activeElement === input) made.select(input.selectionStart ?? 0, input.selectionEnd ?? 0)
-      setEditor(made)
+      newEditor.setText(draft.value)
+      if (input && document.activeElement === input)
+        newEditor.select(input.selectionStart ?? 0, input.selectionEnd ?? 0)
+      setEditor(newEditor)
     }, complain)
     return () => {
       isGone = true
-      made?.destroy()
+      newEditor?.destroy()
     }
   }, [isWanted])
 
@@ -60,7 +61,7 @@ export function FilterInput({ check }: { readonly check: Check }) {
       <div ref={frame} class="editor" />
       {!editor && (
         <input
-          ref={plain}
+          ref={plainInput}
           aria-label={text('filter')}
           placeholder={text('placeholder')}
           value={draft.value}

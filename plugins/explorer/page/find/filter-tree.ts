@@ -129,17 +129,17 @@ const NEGATED = { '=': '!=', '===': '!==' } as const
 
 function comparatorOf(spelling: string): Comparator {
   const word = spelling.toLowerCase()
-  const plain = word.replace(/\s*not$/, '')
-  const comparator = SPELLINGS[plain] ?? (plain as Comparator)
+  const baseWord = word.replace(/\s*not$/, '')
+  const comparator = SPELLINGS[baseWord] ?? (baseWord as Comparator)
   // `isnot` is in the table, unlike `is not`.
-  if (word in SPELLINGS || plain === word) return SPELLINGS[word] ?? comparator
+  if (word in SPELLINGS || baseWord === word) return SPELLINGS[word] ?? comparator
   return NEGATED[comparator as keyof typeof NEGATED]
 }
 
 function readValue(reader: TokenReader): Value | undefined {
   if (reader.next('null')) return { kind: 'null' }
-  const quoted = reader.next('text')
-  if (quoted) return { kind: 'literal', text: withoutCodes(quoted.text.slice(1, -1)), quoted: true }
+  const textToken = reader.next('text')
+  if (textToken) return { kind: 'literal', text: withoutCodes(textToken.text.slice(1, -1)), quoted: true }
   const word = reader.next('word')
   if (word) return canStandAlone(word.text) ? { kind: 'literal', text: word.text, quoted: false } : undefined
   const list = reader.next('list')
@@ -159,9 +159,9 @@ export function itemsOf(text: string): readonly Literal[] | undefined {
   ITEM.lastIndex = 0
   let hasComma = true
   while (ITEM.lastIndex < text.length) {
-    const found = ITEM.exec(text)
-    if (!found) return undefined
-    const [whole, double, single, bare] = found
+    const match = ITEM.exec(text)
+    if (!match) return undefined
+    const [itemText, double, single, bare] = match
     items.push(
       double !== undefined
         ? { text: unescaped(double), quoted: true }
@@ -169,7 +169,7 @@ export function itemsOf(text: string): readonly Literal[] | undefined {
           ? { text: withoutCodes(single), quoted: true }
           : { text: bare!.trimEnd(), quoted: false },
     )
-    hasComma = whole.endsWith(',')
+    hasComma = itemText.endsWith(',')
   }
   return hasComma ? undefined : items
 }

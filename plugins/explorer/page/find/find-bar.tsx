@@ -39,7 +39,7 @@ export function FindBar() {
   const check = useCheck(selection.value!, draft.value === unfinished.value ? '' : effective.value)
   const { dataClass } = selection.value!
   const panels = PANELS.filter(({ isFor }) => isFor?.(dataClass) ?? true)
-  const shown = panels.find(({ name }) => name === panel.value)
+  const currentPanel = panels.find(({ name }) => name === panel.value)
   return (
     <search class="find">
       <form
@@ -79,7 +79,7 @@ export function FindBar() {
         </div>
         <Answer check={check} />
         <Chips />
-        {shown && <shown.View />}
+        {currentPanel && <currentPanel.View />}
       </form>
     </search>
   )

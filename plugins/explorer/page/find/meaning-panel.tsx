@@ -14,8 +14,8 @@ const PAUSE_MS = 1_500
 
 /** Search for the entities that are about a sentence. */
 export function MeaningPanel() {
-  const shown = selection.value!
-  const meanings = meaningsOf(shown.dataClass)
+  const currentSelection = selection.value!
+  const meanings = meaningsOf(currentSelection.dataClass)
   const [name, setName] = useState(meanings[0]?.name)
   const [sentence, setSentence] = useState('')
   const [state, setState] = useState<{
@@ -23,22 +23,25 @@ export function MeaningPanel() {
     readonly isCancelled?: boolean
     readonly error?: unknown
   }>({})
-  const running = useRef<AbortController | undefined>(undefined)
-  useEffect(() => () => running.current?.abort(), [])
+  const activeController = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => activeController.current?.abort(), [])
   const attribute = meanings.find(each => each.name === name) ?? meanings[0]
   if (!attribute) return null
 
   const search = async (): Promise<void> => {
     if (sentence.trim() === '') return
-    running.current?.abort()
+    activeController.current?.abort()
     const controller = new AbortController()
-    running.current = controller
+    activeController.current = controller
     setState({ isLoading: true })
     try {
       const filter = filterByMeaning(currentFilter.value, attribute, sentence.trim())
-      await untilReady(signal => read(pathOf(shown), { $filter: `"${filter}"`, $top: 0 }, signal), controller.signal)
+      await untilReady(
+        signal => read(pathOf(currentSelection), { $filter: `"${filter}"`, $top: 0 }, signal),
+        controller.signal,
+      )
       setState({})
-      const columns = columnsWithScore(place.value.query.columns, shown.dataClass)
+      const columns = columnsWithScore(place.value.query.columns, currentSelection.dataClass)
       change({ filter, order: undefined, similar: undefined, columns })
     } catch (error) {
       if (!controller.signal.aborted) setState({ error })
@@ -80,7 +83,7 @@ export function MeaningPanel() {
         isLoading={state.isLoading ?? false}
         isCancelled={state.isCancelled ?? false}
         cancel={() => {
-          running.current?.abort()
+          activeController.current?.abort()
           setState({ isCancelled: true })
         }}
       />
@@ -91,12 +94,12 @@ export function MeaningPanel() {
 
 /** Repeats a request while the server says that it is not ready. */
 async function untilReady(request: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void> {
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       await request(signal)
       return
     } catch (error) {
-      if (!(error instanceof RestError) || error.status !== 503 || tried === TRIES) throw error
+      if (!(error instanceof RestError) || error.status !== 503 || attempt === TRIES) throw error
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
       signal.throwIfAborted()
     }

@@ -20,11 +20,11 @@ export function filterByMeaning(filter: string, attribute: Attribute, sentence: 
   const condition = `${attribute.name} = ${quote(sentence)}`
   const { conditions } = partsOf(filter)
   const tree = treeOf(conditions)
-  const others = tree?.terms.filter(
+  const otherTerms = tree?.terms.filter(
     ({ condition }) => condition.kind !== 'comparison' || condition.path !== attribute.name,
   )
-  const rest = tree && others ? textOf({ terms: others, order: [] }) : conditions
-  return rest ? addCondition(rest, condition) : condition
+  const otherConditions = tree && otherTerms ? textOf({ terms: otherTerms, order: [] }) : conditions
+  return otherConditions ? addCondition(otherConditions, condition) : condition
 }
 
 /** Returns true if a filter has a condition on a vector or a meaning, so that entities have a score. */
@@ -38,11 +38,11 @@ export function columnsWithScore(columns: string | undefined, dataClass: DataCla
   if (columns?.split(',').some(each => each.split(':')[0] === SCORE)) return columns
   if (columns) return `${SCORE},${columns}`
   const label = labelOf(dataClass)
-  const own = dataClass.attributes.filter(
+  const attributes = dataClass.attributes.filter(
     each =>
       each !== label && !isRelation(each) && !isVector(each) && each.kind !== 'calculated' && each.type !== 'object',
   )
-  return [label.name, SCORE, ...own.map(({ name }) => name).slice(0, MAX_COLUMNS)].join(',')
+  return [label.name, SCORE, ...attributes.map(({ name }) => name).slice(0, MAX_COLUMNS)].join(',')
 }
 
 export function columnsWithoutScore(columns: string | undefined): string | undefined {

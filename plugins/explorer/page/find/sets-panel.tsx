@@ -23,23 +23,23 @@ import {
 import { text } from './texts.ts'
 
 export function SetsPanel() {
-  const shown = selection.value!
-  const { name } = shown.dataClass
+  const currentSelection = selection.value!
+  const { name } = currentSelection.dataClass
   const all = sets.value[name] ?? []
-  const ended = useEnded(name, all)
-  const living = all.filter(({ id }) => !ended.has(id))
+  const endedIds = useEnded(name, all)
+  const living = all.filter(({ id }) => !endedIds.has(id))
   return (
     <section class="panel" aria-label={text('sets')}>
       <NameForm
         label={text('nameOfSet')}
         button={text('keep')}
-        onName={each => void keepSelection(shown, each).catch(complain)}
+        onName={each => void keepSelection(currentSelection, each).catch(complain)}
       />
       {all.length === 0 && <p class="hint">{text('noSets')}</p>}
       {all.length > 0 && (
         <ul class="sets" aria-label={text('sets')}>
           {all.map(set => (
-            <SetItem key={set.id} dataClass={name} set={set} hasEnded={ended.has(set.id)} />
+            <SetItem key={set.id} dataClass={name} set={set} hasEnded={endedIds.has(set.id)} />
           ))}
         </ul>
       )}
@@ -50,20 +50,20 @@ export function SetsPanel() {
 
 /** Ids of the sets that no longer exist on the server, which is queried once for each set that the panel shows. */
 function useEnded(dataClass: string, all: readonly KeptSet[]): ReadonlySet<string> {
-  const [ended, setEnded] = useState<ReadonlySet<string>>(new Set())
+  const [endedIds, setEndedIds] = useState<ReadonlySet<string>>(new Set())
   const ids = all.map(({ id }) => id).join()
   useEffect(() => {
     const controller = new AbortController()
     const check = async (): Promise<void> => {
       for (const id of ids.split(',').filter(Boolean)) {
         const count = await countSet(dataClass, id, controller.signal)
-        if (count === undefined) setEnded(before => new Set([...before, id]))
+        if (count === undefined) setEndedIds(before => new Set([...before, id]))
       }
     }
     check().catch(error => isAbort(error) || complain(error))
     return () => controller.abort()
   }, [dataClass, ids])
-  return ended
+  return endedIds
 }
 
 interface SetProps {
@@ -127,8 +127,8 @@ function Combination({ dataClass, sets }: CombinationProps) {
   )
   return (
     <div class="combination">
-      <SetChoice label={text('firstSet')} sets={sets} chosen={one} onChoice={setFirst} />
-      <SetChoice label={text('secondSet')} sets={sets} chosen={other} onChoice={setSecond} />
+      <SetChoice label={text('firstSet')} sets={sets} chosenSet={one} onChoice={setFirst} />
+      <SetChoice label={text('secondSet')} sets={sets} chosenSet={other} onChoice={setSecond} />
       {OPERATORS.map((operator, index) => {
         const name = `${one.name} ${SIGNS[operator]} ${other.name}`
         return (
@@ -152,12 +152,12 @@ function Combination({ dataClass, sets }: CombinationProps) {
 interface ChoiceProps {
   readonly label: string
   readonly sets: readonly KeptSet[]
-  readonly chosen: KeptSet
+  readonly chosenSet: KeptSet
   readonly onChoice: (id: string) => void
 }
 
-const SetChoice = ({ label, sets, chosen, onChoice }: ChoiceProps) => (
-  <select aria-label={label} value={chosen.id} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
+const SetChoice = ({ label, sets, chosenSet, onChoice }: ChoiceProps) => (
+  <select aria-label={label} value={chosenSet.id} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
     {sets.map(({ id, name }) => (
       <option key={id} value={id}>
         {name}

@@ -23,8 +23,8 @@ export function ValueFilter({ path, attribute, values }: ValueFilterProps) {
   const condition = conditionOn(path, attribute, value)
   const without = narrowedByOther(filter, path, attribute, value)
   if (condition === undefined || without === undefined) return null
-  const shown = format(value, attribute)
-  const name = shown === '' ? '∅' : shown.length > MAX_NAME ? `${shown.slice(0, MAX_NAME)}…` : shown
+  const valueText = format(value, attribute)
+  const name = valueText === '' ? '∅' : valueText.length > MAX_NAME ? `${valueText.slice(0, MAX_NAME)}…` : valueText
   return (
     <>
       <button

@@ -67,7 +67,7 @@ function ClassCard({ dataClass }: { readonly dataClass: DataClass }) {
     const target = targetOf(attribute)
     return target ? [{ attribute, target }] : []
   })
-  const own = attributes.filter(attribute => !isRelation(attribute))
+  const scalars = attributes.filter(attribute => !isRelation(attribute))
   return (
     <li ref={ref}>
       <h3>
@@ -76,11 +76,11 @@ function ClassCard({ dataClass }: { readonly dataClass: DataClass }) {
       </h3>
       {extraProperties?.label && <p>{extraProperties.label}</p>}
       <p class="attributes">
-        {own
+        {scalars
           .slice(0, MAX_ATTRIBUTES)
           .map(attribute => attribute.name)
           .join(', ')}
-        {own.length > MAX_ATTRIBUTES && ` + ${number(own.length - MAX_ATTRIBUTES)}`}
+        {scalars.length > MAX_ATTRIBUTES && ` + ${number(scalars.length - MAX_ATTRIBUTES)}`}
       </p>
       <p class="relations">
         {relations.slice(0, MAX_RELATIONS).map(({ attribute, target }) => (

@@ -10,26 +10,26 @@ const MAX_FOUND = 20
 
 /** Matches, the best first: titles that begin with the text, have a word that does, contain it, or contain its letters in order. */
 export function findEntries(entries: readonly Entry[], text: string): Entry[] {
-  const wanted = text.trim().toLowerCase()
+  const searchText = text.trim().toLowerCase()
   return entries
-    .map((entry, at) => ({ entry, at, score: score(entry.title.toLowerCase(), wanted) }))
+    .map((entry, at) => ({ entry, at, score: score(entry.title.toLowerCase(), searchText) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.at - b.at)
     .slice(0, MAX_FOUND)
     .map(({ entry }) => entry)
 }
 
-function score(title: string, wanted: string): number {
-  if (wanted === '' || title.startsWith(wanted)) return 4
-  const at = title.indexOf(wanted)
+function score(title: string, searchText: string): number {
+  if (searchText === '' || title.startsWith(searchText)) return 4
+  const at = title.indexOf(searchText)
   if (at > 0) return /\W/.test(title[at - 1]!) ? 3 : 2
-  return hasLetters(title, wanted) ? 1 : 0
+  return hasLetters(title, searchText) ? 1 : 0
 }
 
 /** Returns true if the letters occur in this order: `cty` in `city`. */
-function hasLetters(title: string, wanted: string): boolean {
+function hasLetters(title: string, searchText: string): boolean {
   let from = 0
-  for (const letter of wanted) {
+  for (const letter of searchText) {
     from = title.indexOf(letter, from) + 1
     if (from === 0) return false
   }

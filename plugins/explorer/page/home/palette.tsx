@@ -13,10 +13,10 @@ import './home.css'
 
 /** Quick access to dataclasses, pages, recent places, and to an entity by its key. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
-  const [wanted, setWanted] = useState('')
+  const [searchText, setSearchText] = useState('')
   const [at, setAt] = useState(0)
-  const entries = [...keyed(wanted), ...findEntries(allEntries(), wanted)]
-  const chosen = Math.min(at, entries.length - 1)
+  const entries = [...keyed(searchText), ...findEntries(allEntries(), searchText)]
+  const chosenIndex = Math.min(at, entries.length - 1)
   const open = (entry: Entry | undefined): void => {
     if (!entry) return
     onClose()
@@ -26,9 +26,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0 && entries.length > 0) {
       event.preventDefault()
-      setAt((chosen + step + entries.length) % entries.length)
+      setAt((chosenIndex + step + entries.length) % entries.length)
     }
-    if (event.key === 'Enter') open(entries[chosen])
+    if (event.key === 'Enter') open(entries[chosenIndex])
   }
   return (
     <Dialog title={text('palette')} onClose={onClose}>
@@ -38,12 +38,12 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-list"
-          aria-activedescendant={entries.length > 0 ? `palette-${chosen}` : undefined}
+          aria-activedescendant={entries.length > 0 ? `palette-${chosenIndex}` : undefined}
           aria-label={text('paletteHint')}
           placeholder={text('paletteHint')}
-          value={wanted}
+          value={searchText}
           onInput={({ currentTarget }) => {
-            setWanted(currentTarget.value)
+            setSearchText(currentTarget.value)
             setAt(0)
           }}
           onKeyDown={onKeyDown}
@@ -55,7 +55,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               id={`palette-${i}`}
               role="option"
               tabIndex={-1}
-              aria-selected={i === chosen}
+              aria-selected={i === chosenIndex}
               onClick={() => open(entry)}
               onKeyDown={onKeyDown}
             >
@@ -98,9 +98,9 @@ function allEntries(): Entry[] {
   ]
 }
 
-function keyed(wanted: string): Entry[] {
-  const named = keyedEntry(wanted, names())
-  if (!named) return []
-  const { dataClass, key } = named
+function keyed(searchText: string): Entry[] {
+  const match = keyedEntry(searchText, names())
+  if (!match) return []
+  const { dataClass, key } = match
   return [{ title: `${dataClass} ${key}`, kind: text('entity'), link: linkTo([dataClass], { entity: key }) }]
 }

@@ -48,15 +48,16 @@ export function Chart() {
 
 /** Distribution of an attribute. Its settings are in the address: `chart`, `step`, `show` and `of`. */
 function DistributionView() {
-  const shown = selection.value!
-  const { dataClass, filter, set, similar } = shown
+  const currentSelection = selection.value!
+  const { dataClass, filter, set, similar } = currentSelection
   const { query } = place.value
   const path = query.chart ?? firstPath(dataClass)
   const attribute = attributeAt(dataClass, path)
   const step = STEPS.find(each => each === query.step)
   const measure = measureOf(query, dataClass)
   const answer = useAnswer<Distribution | undefined>(
-    async (signal, report) => attribute && loadDistribution(shown, { path, attribute, step, measure }, signal, report),
+    async (signal, report) =>
+      attribute && loadDistribution(currentSelection, { path, attribute, step, measure }, signal, report),
     [attribute, path, step, measure?.function, measure?.path, dataClass, filter, set, similar],
   )
   const { result, error } = answer
@@ -175,10 +176,10 @@ function firstPath(dataClass: DataClass, isOffered: (attribute: Attribute) => bo
 
 /** The groups as a CSV table, with limits of dates as ISO texts. */
 function csvOf({ groups, step }: Distribution, measure: Measure | undefined): string {
-  const shown = (value: number): unknown => (step ? new Date(value).toISOString() : value)
+  const formatLimit = (value: number): unknown => (step ? new Date(value).toISOString() : value)
   const head = [...(groups[0]?.range ? ['from', 'to'] : ['value']), 'count', ...(measure ? [measure.function] : [])]
   const rows = groups.map(({ value, range, count, measured }) => [
-    ...(range ? [shown(range.from), shown(range.to)] : [value]),
+    ...(range ? [formatLimit(range.from), formatLimit(range.to)] : [value]),
     count,
     ...(measure ? [measured] : []),
   ])

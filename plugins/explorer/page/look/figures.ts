@@ -101,11 +101,11 @@ export async function loadDistribution(
   const kind = kindOf(attribute)
   const source = await sourceOf(selection, signal)
   const summary = await loadSummary(source, path, attribute, signal)
-  const wanted = { path, attribute, step, measure, kind, summary }
-  const found = await loadGroups(source, wanted, signal, part => report(measure ? part / 2 : part))
-  if (!measure) return { summary, ...found }
+  const question = { path, attribute, step, measure, kind, summary }
+  const grouping = await loadGroups(source, question, signal, part => report(measure ? part / 2 : part))
+  if (!measure) return { summary, ...grouping }
   const groups = await inTurns(
-    found.groups,
+    grouping.groups,
     async group => ({
       ...group,
       measured:
@@ -115,7 +115,7 @@ export async function loadDistribution(
     }),
     part => report((1 + part) / 2),
   )
-  return { summary, ...found, groups }
+  return { summary, ...grouping, groups }
 }
 
 /** Path and filter of the entities whose figures are requested. */
@@ -157,13 +157,13 @@ interface Wanted extends Question {
 
 async function loadGroups(
   source: Source,
-  { path, attribute, step: chosen, measure, kind, summary }: Wanted,
+  { path, attribute, step: chosenStep, measure, kind, summary }: Wanted,
   signal: AbortSignal,
   report: Report,
 ): Promise<Pick<Distribution, 'groups' | 'step'>> {
   if (kind === 'presence' || summary.present === 0) return { groups: [] }
   if (kind === 'text' || kind === 'bool') {
-    const values = await counted(source, path, TOP_VALUES, signal)
+    const values = await loadCounts(source, path, TOP_VALUES, signal)
     return {
       groups: values.map(({ value, count }) => ({ value, count, condition: conditionOn(path, attribute, value) })),
     }
@@ -171,7 +171,7 @@ async function loadGroups(
   const [min, max] = [numberOf(summary.min), numberOf(summary.max)]
   const isListed = summary.distinct! <= MAX_LISTED
   const most = isListed && !measure ? MAX_LISTED : MAX_ASKED
-  const step = kind === 'date' ? (chosen ?? stepOf(min, max, MAX_ASKED)) : undefined
+  const step = kind === 'date' ? (chosenStep ?? stepOf(min, max, MAX_ASKED)) : undefined
   const ranges = step
     ? (dateRanges(min, max, step, most) ?? dateRanges(min, max, stepOf(min, max, most), most) ?? [])
     : kind === 'duration'
@@ -181,7 +181,7 @@ async function loadGroups(
   const counts = isListed
     ? countInRanges(
         ranges,
-        (await counted(source, path, MAX_LISTED, signal)).map(each => ({ ...each, value: numberOf(each.value) })),
+        (await loadCounts(source, path, MAX_LISTED, signal)).map(each => ({ ...each, value: numberOf(each.value) })),
       ).map(({ count }) => count)
     : await inTurns(conditions, condition => count(source, condition, signal), report)
   const groups = ranges.map((range, i) => ({
@@ -225,7 +225,7 @@ const compute = <Answer>(
     signal,
   )
 
-const counted = (source: Source, path: string, top: number, signal: AbortSignal): Promise<Counted[]> =>
+const loadCounts = (source: Source, path: string, top: number, signal: AbortSignal): Promise<Counted[]> =>
   read(
     `${source.path}/${encodeURIComponent(path)}`,
     { $distinct: true, $counts: true, $top: top, $filter: filterOf(source, '') },

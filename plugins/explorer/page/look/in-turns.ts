@@ -8,12 +8,12 @@ export async function inTurns<Item, Result>(
 ): Promise<Result[]> {
   const results: Result[] = []
   let next = 0
-  let done = 0
+  let doneCount = 0
   const worker = async (): Promise<void> => {
     while (next < items.length) {
       const index = next++
       results[index] = await work(items[index]!)
-      report?.(++done / items.length)
+      report?.(++doneCount / items.length)
     }
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, worker))

@@ -48,14 +48,14 @@ const NO_POINTS: readonly GeoPoint[] = []
 
 /** Entities of the selection on a map. The attributes of their coordinates are in the address: `lat` and `lon`. */
 export function MapView() {
-  const shown = selection.value!
-  const { dataClass, filter, set, similar } = shown
+  const currentSelection = selection.value!
+  const { dataClass, filter, set, similar } = currentSelection
   const numbers = dataClass.attributes.filter(isNumber)
   const detected = coordinatesOf(numbers)
   const latitude = place.value.query.lat ?? detected?.latitude ?? numbers[0]!.name
   const longitude = place.value.query.lon ?? detected?.longitude ?? numbers[1]!.name
   const answer = useAnswer(
-    (signal, report) => loadPoints(shown, latitude, longitude, signal, report),
+    (signal, report) => loadPoints(currentSelection, latitude, longitude, signal, report),
     [dataClass, filter, set, similar, latitude, longitude],
   )
   const { result, error } = answer
@@ -141,12 +141,12 @@ export function MapView() {
   )
 }
 
-function sentenceOf({ points, seen, total }: Awaited<ReturnType<typeof loadPoints>>): string {
-  const shown = text('points', { count: points.length })
-  const missing = seen - points.length
+function sentenceOf({ points, readCount, total }: Awaited<ReturnType<typeof loadPoints>>): string {
+  const pointsText = text('points', { count: points.length })
+  const missingCount = readCount - points.length
   return [
-    seen < total ? text('sample', { shown, total }) : shown,
-    missing > 0 ? text('withoutPlace', { count: missing }) : '',
+    readCount < total ? text('sample', { shown: pointsText, total }) : pointsText,
+    missingCount > 0 ? text('withoutPlace', { count: missingCount }) : '',
   ].join(' ')
 }
 

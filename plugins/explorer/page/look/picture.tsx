@@ -34,8 +34,8 @@ interface PartProps {
 /** Numbers about the attribute in the selection. */
 export function SummaryLine({ attribute, path, filter, distribution: { summary } }: PartProps) {
   const { total, present, distinct, min, max, average, sum } = summary
-  const missing = total - present
-  const plain = (value: number | null | undefined): string =>
+  const missingCount = total - present
+  const formatFigure = (value: number | null | undefined): string =>
     value == null
       ? ''
       : kindOf(attribute) === 'duration'
@@ -46,13 +46,13 @@ export function SummaryLine({ attribute, path, filter, distribution: { summary }
     [text('present'), number(present)],
     [
       text('missing'),
-      `${number(missing)}${total > 0 && missing > 0 ? ` (${number(missing / total, { style: 'percent', maximumFractionDigits: 1 })})` : ''}`,
-      missing > 0 ? linkWith({ filter: addCondition(filter, conditionOn(path, attribute, null)!) }) : undefined,
+      `${number(missingCount)}${total > 0 && missingCount > 0 ? ` (${number(missingCount / total, { style: 'percent', maximumFractionDigits: 1 })})` : ''}`,
+      missingCount > 0 ? linkWith({ filter: addCondition(filter, conditionOn(path, attribute, null)!) }) : undefined,
     ],
   ]
   if (distinct !== undefined) entries.push([text('distinct'), number(distinct)])
   if (min !== undefined) entries.push([text('min'), format(min, attribute)], [text('max'), format(max, attribute)])
-  if (average !== undefined) entries.push([text('average'), plain(average)], [text('sum'), plain(sum)])
+  if (average !== undefined) entries.push([text('average'), formatFigure(average)], [text('sum'), formatFigure(sum)])
   return (
     <dl class="summary">
       {entries.map(([name, value, link]) => (
@@ -158,7 +158,7 @@ interface TopValuesProps {
 /** The most frequent values, each with a bar. */
 function TopValues({ groups, summary, measure, label, linkOf, nameOf, shownOf }: TopValuesProps) {
   const most = Math.max(...groups.map(group => Math.abs(shownOf(group) ?? 0)), 1e-9)
-  const others = summary.present - groups.reduce((sum, { count }) => sum + count, 0)
+  const otherCount = summary.present - groups.reduce((sum, { count }) => sum + count, 0)
   return (
     <table class="frequent">
       <caption>{label}</caption>
@@ -188,10 +188,10 @@ function TopValues({ groups, summary, measure, label, linkOf, nameOf, shownOf }:
           </tr>
         ))}
       </tbody>
-      {others > 0 && (
+      {otherCount > 0 && (
         <tfoot>
           <tr>
-            <td colSpan={4}>{text('others', { count: others })}</td>
+            <td colSpan={4}>{text('others', { count: otherCount })}</td>
           </tr>
         </tfoot>
       )}
@@ -202,9 +202,9 @@ function TopValues({ groups, summary, measure, label, linkOf, nameOf, shownOf }:
 function groupName({ value, range }: Group, attribute: Attribute, step: Step | undefined): string {
   if (!range) return typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
   if (step) return rangeName(range, step)
-  const plain = (limit: number): string =>
+  const formatLimit = (limit: number): string =>
     kindOf(attribute) === 'duration' ? formatDuration(limit) : number(limit, { maximumFractionDigits: 12 })
-  return text('bin', { from: plain(range.from), to: plain(range.to) })
+  return text('bin', { from: formatLimit(range.from), to: formatLimit(range.to) })
 }
 
 const STEP_FORMATS: Readonly<Record<Step, Intl.DateTimeFormatOptions>> = {

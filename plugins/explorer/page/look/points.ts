@@ -15,7 +15,7 @@ interface Points {
   /** Number of entities in the selection. */
   readonly total: number
   /** Number of entities that were read; if there are too many, a sample from the whole selection. */
-  readonly seen: number
+  readonly readCount: number
 }
 
 interface Page {
@@ -30,15 +30,15 @@ export async function loadPoints(
   signal: AbortSignal,
   report: (progress: number) => void,
 ): Promise<Points> {
-  const asked = { $attributes: `${latitude},${longitude}` }
-  const shown = { ...parametersOf(selection), $orderby: undefined }
+  const attributeParameters = { $attributes: `${latitude},${longitude}` }
+  const selectionParameters = { ...parametersOf(selection), $orderby: undefined }
   const load = ($skip: number): Promise<Page> =>
-    read(pathOf(selection), { ...shown, ...asked, $top: PAGE, $skip }, signal)
+    read(pathOf(selection), { ...selectionParameters, ...attributeParameters, $top: PAGE, $skip }, signal)
   const first = await load(0)
   const total = first.__COUNT
   const pages =
     total > MAX_POINTS
-      ? await loadSample(selection, { ...shown, ...asked }, total, signal, report)
+      ? await loadSample(selection, { ...selectionParameters, ...attributeParameters }, total, signal, report)
       : [first, ...(await inTurns(placesOf(Math.ceil(total / PAGE), PAGE).slice(1), load, report))]
   const entities = pages.flatMap(page => page.__ENTITIES)
   const points = entities.flatMap(entity => {
@@ -49,18 +49,18 @@ export async function loadPoints(
     }
     return Math.abs(point.latitude) <= 90 && Math.abs(point.longitude) <= 180 ? [point] : []
   })
-  return { points, total, seen: entities.length }
+  return { points, total, readCount: entities.length }
 }
 
 /** Reads small pages from the whole selection, through an entity set, so that the filter is executed only once. */
 async function loadSample(
   selection: Selection,
-  { $attributes, ...shown }: Parameters,
+  { $attributes, ...selectionParameters }: Parameters,
   total: number,
   signal: AbortSignal,
   report: (progress: number) => void,
 ): Promise<Page[]> {
-  const set = await createSet(selection, shown, SET_SECONDS, signal)
+  const set = await createSet(selection, selectionParameters, SET_SECONDS, signal)
   const count = MAX_POINTS / SAMPLE_PAGE
   const load = ($skip: number): Promise<Page> => read(set, { $attributes, $top: SAMPLE_PAGE, $skip }, signal)
   return inTurns(placesOf(count, total / count), load, report)

@@ -44,11 +44,13 @@ export function diagramOf(dataClasses: readonly DataClass[], withAttributes: boo
     const scalars = dataClass.attributes.filter(each => !isRelation(each))
     const first = scalars.toSorted((a, b) => Number(b.identifying ?? false) - Number(a.identifying ?? false))
     // "1 more" would take the place of an attribute that can be listed.
-    const shown = withAttributes ? first.slice(0, first.length === MAX_ATTRIBUTES + 1 ? undefined : MAX_ATTRIBUTES) : []
-    const more = withAttributes ? first.length - shown.length : 0
-    const rows = shown.length + (more > 0 ? 1 : 0)
+    const listedAttributes = withAttributes
+      ? first.slice(0, first.length === MAX_ATTRIBUTES + 1 ? undefined : MAX_ATTRIBUTES)
+      : []
+    const more = withAttributes ? first.length - listedAttributes.length : 0
+    const rows = listedAttributes.length + (more > 0 ? 1 : 0)
     const width = withAttributes ? WIDTH : Math.max(80, 24 + dataClass.name.length * LETTER)
-    return { dataClass, attributes: shown, more, width, height: HEAD + rows * ROW + (rows > 0 ? 8 : 0) }
+    return { dataClass, attributes: listedAttributes, more, width, height: HEAD + rows * ROW + (rows > 0 ? 8 : 0) }
   })
   const position = new Map(dataClasses.map(({ name }, i) => [name, i]))
   const { places, width, height } = layOut(
@@ -115,9 +117,9 @@ function borderOf({ x, y, width, height }: Box, inside: { x: number; y: number }
 }
 
 /** Dataclasses whose names contain a text, then those with an attribute whose name does. */
-export function matchClasses(dataClasses: readonly DataClass[], wanted: string): DataClass[] {
-  const text = wanted.trim().toLowerCase()
+export function matchClasses(dataClasses: readonly DataClass[], searchText: string): DataClass[] {
+  const text = searchText.trim().toLowerCase()
   const has = ({ name }: { readonly name: string }): boolean => name.toLowerCase().includes(text)
-  const [named, others] = [dataClasses.filter(has), dataClasses.filter(each => !has(each))]
-  return [...named, ...others.filter(({ attributes }) => attributes.some(has))]
+  const [namedClasses, otherClasses] = [dataClasses.filter(has), dataClasses.filter(each => !has(each))]
+  return [...namedClasses, ...otherClasses.filter(({ attributes }) => attributes.some(has))]
 }

@@ -42,11 +42,11 @@ export function layOut(
 }
 
 function componentsOf(near: readonly (readonly number[])[]): number[][] {
-  const seen = new Set<number>()
+  const seenBoxes = new Set<number>()
   return near.flatMap((_, start) => {
-    if (seen.has(start)) return []
+    if (seenBoxes.has(start)) return []
     const members = [...distancesFrom(start, near).keys()]
-    for (const each of members) seen.add(each)
+    for (const each of members) seenBoxes.add(each)
     return [members]
   })
 }

@@ -33,14 +33,14 @@ export function ModelPage() {
   const { query } = place.value
   const isLarge = dataClasses.length > MANY
   const withAttributes = isLarge ? query.attributes === 'yes' : query.attributes !== 'no'
-  const wanted = query.find ?? ''
+  const searchText = query.find ?? ''
   const diagram = useMemo(() => diagramOf(dataClasses, withAttributes), [dataClasses, withAttributes])
   const picture = useRef<SVGSVGElement>(null)
   const view = useView(picture, diagram)
-  const found = wanted.trim() === '' ? undefined : matchClasses(dataClasses, wanted)
+  const matches = searchText.trim() === '' ? undefined : matchClasses(dataClasses, searchText)
   useEffect(() => {
-    if (found) view.fit(diagram.boxes.filter(({ dataClass }) => found.includes(dataClass)))
-  }, [wanted, diagram])
+    if (matches) view.fit(diagram.boxes.filter(({ dataClass }) => matches.includes(dataClass)))
+  }, [searchText, diagram])
   return (
     <section class={`model${isLarge ? ' large' : ''}${withAttributes ? '' : ' plain'}`} aria-label={text('title')}>
       <header>
@@ -49,14 +49,14 @@ export function ModelPage() {
           type="search"
           aria-label={text('find')}
           placeholder={text('find')}
-          value={wanted}
+          value={searchText}
           onInput={({ currentTarget }) => change({ find: currentTarget.value }, { replace: true })}
           onKeyDown={({ key }) => {
-            if (key === 'Enter' && found?.[0]) go(linkTo([found[0].name]))
+            if (key === 'Enter' && matches?.[0]) go(linkTo([matches[0].name]))
           }}
         />
         <span role="status" class="hint">
-          {found && text('found', { count: found.length })}
+          {matches && text('found', { count: matches.length })}
         </span>
         <label class="check">
           <input
@@ -88,7 +88,7 @@ export function ModelPage() {
           {text('svg')}
         </button>
       </header>
-      <Picture {...{ diagram, view, picture, found }} />
+      <Picture {...{ diagram, view, picture, matches }} />
       <p class="hint">{text('help')}</p>
       <details>
         <summary>{text('list')}</summary>
@@ -118,22 +118,22 @@ type View = ReturnType<typeof useView>
 
 /** The visible part of the diagram, moved and zoomed by mouse and keyboard. */
 function useView(picture: { readonly current: SVGSVGElement | null }, diagram: Diagram) {
-  const shown = useSignal<Window>(allOf(diagram))
+  const visiblePart = useSignal<Window>(allOf(diagram))
   useEffect(() => {
-    shown.value = allOf(diagram)
+    visiblePart.value = allOf(diagram)
   }, [diagram])
   /** Pixels of the diagram per pixel of the screen. */
   const scale = (): number => {
     const { width, height } = picture.current!.getBoundingClientRect()
-    return Math.max(shown.value.width / width, shown.value.height / height)
+    return Math.max(visiblePart.value.width / width, visiblePart.value.height / height)
   }
   /** Scales the visible part by a factor, with a fixed point. */
   const zoom = (factor: number, x?: number, y?: number): void => {
-    const before = shown.value
+    const before = visiblePart.value
     const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, before.width * factor))
     const real = width / before.width
     const [fixedX, fixedY] = [x ?? before.x + before.width / 2, y ?? before.y + before.height / 2]
-    shown.value = {
+    visiblePart.value = {
       x: fixedX - (fixedX - before.x) * real,
       y: fixedY - (fixedY - before.y) * real,
       width,
@@ -143,25 +143,25 @@ function useView(picture: { readonly current: SVGSVGElement | null }, diagram: D
   /** Moves the visible part by pixels of the screen. */
   const move = (x: number, y: number): void => {
     const by = scale()
-    shown.value = { ...shown.value, x: shown.value.x + x * by, y: shown.value.y + y * by }
+    visiblePart.value = { ...visiblePart.value, x: visiblePart.value.x + x * by, y: visiblePart.value.y + y * by }
   }
   const centre = ({ x, y, width, height }: Box): void => {
-    const before = shown.value
-    shown.value = { ...before, x: x + width / 2 - before.width / 2, y: y + height / 2 - before.height / 2 }
+    const before = visiblePart.value
+    visiblePart.value = { ...before, x: x + width / 2 - before.width / 2, y: y + height / 2 - before.height / 2 }
   }
   const fit = (boxes: readonly Box[] = []): void => {
-    shown.value = boxes.length > 0 ? partWith(boxes) : allOf(diagram)
+    visiblePart.value = boxes.length > 0 ? partWith(boxes) : allOf(diagram)
   }
   const pointAt = ({ clientX, clientY }: MouseEvent): { x: number; y: number } => {
     const box = picture.current!.getBoundingClientRect()
     const by = scale()
-    const { x, y, width, height } = shown.value
+    const { x, y, width, height } = visiblePart.value
     return {
       x: x + width / 2 + (clientX - box.x - box.width / 2) * by,
       y: y + height / 2 + (clientY - box.y - box.height / 2) * by,
     }
   }
-  return { shown, zoom, move, centre, fit, pointAt }
+  return { visiblePart, zoom, move, centre, fit, pointAt }
 }
 
 const MOVES: Readonly<Record<string, readonly [number, number]>> = {
@@ -176,13 +176,13 @@ interface PictureProps {
   readonly view: View
   readonly picture: { current: SVGSVGElement | null }
   /** Undefined without a search. */
-  readonly found: readonly DataClass[] | undefined
+  readonly matches: readonly DataClass[] | undefined
 }
 
-function Picture({ diagram, view, picture, found }: PictureProps) {
+function Picture({ diagram, view, picture, matches }: PictureProps) {
   const pointed = useSignal<string | undefined>(undefined)
   const dragged = useRef<{ x: number; y: number; isDrag: boolean } | undefined>(undefined)
-  const { x, y, width, height } = view.shown.value
+  const { x, y, width, height } = view.visiblePart.value
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = MOVES[event.key]
     if (by) view.move(...by)
@@ -247,7 +247,7 @@ function Picture({ diagram, view, picture, found }: PictureProps) {
         <ClassBox
           key={box.dataClass.name}
           box={box}
-          isFound={found?.includes(box.dataClass)}
+          isFound={matches?.includes(box.dataClass)}
           onPoint={name => {
             pointed.value = name
           }}
@@ -314,15 +314,15 @@ function ModelList({ dataClasses }: { readonly dataClasses: readonly DataClass[]
   return (
     <ul class="relations">
       {dataClasses.map(dataClass => {
-        const own = relations.filter(({ from, to }) => from === dataClass || to === dataClass)
+        const ownRelations = relations.filter(({ from, to }) => from === dataClass || to === dataClass)
         return (
           <li key={dataClass.name}>
             <a href={linkTo([dataClass.name])}>{dataClass.name}</a>
-            {own.length === 0 ? (
+            {ownRelations.length === 0 ? (
               <span class="hint"> {text('none')}</span>
             ) : (
               <ul>
-                {own
+                {ownRelations
                   .flatMap(relation => waysOf(relation, dataClass))
                   .map(way => (
                     <li key={way.name}>

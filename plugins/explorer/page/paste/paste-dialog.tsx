@@ -126,10 +126,10 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
     isRunning.value = true
     error.value = undefined
     const report: PasteReport = { good: [], faults: [], created: [] }
-    const sent = converted.flatMap(({ values, faults }, index) => (faults.length === 0 ? [{ index, values }] : []))
+    const sentRows = converted.flatMap(({ values, faults }, index) => (faults.length === 0 ? [{ index, values }] : []))
     try {
       await runWork(text(method === 'validate' ? 'checking' : 'saving', { name: dataClass.name }), work =>
-        sendRows(dataClass, sent, { method, updates: updates.value && isKeyMapped, report }, work),
+        sendRows(dataClass, sentRows, { method, updates: updates.value && isKeyMapped, report }, work),
       )
     } catch (fault) {
       error.value = fault
@@ -248,11 +248,12 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
 /** Offers to delete created entities. Changed entities remain: their previous values are not known here. */
 function offerUndoOf(dataClass: DataClass, { good, created }: PasteReport): void {
   if (created.length === 0) return
-  const changed = good.length - created.length
-  const done =
-    text('created', { count: created.length }) + (changed > 0 ? ` ${text('changesStay', { count: changed })}` : '')
-  offerUndo(dataClass, done, async () => {
-    const report: DeleteReport = { deleted: 0, failed: [] }
+  const changedCount = good.length - created.length
+  const message =
+    text('created', { count: created.length }) +
+    (changedCount > 0 ? ` ${text('changesStay', { count: changedCount })}` : '')
+  offerUndo(dataClass, message, async () => {
+    const report: DeleteReport = { deletedCount: 0, failures: [] }
     await runWork(text('undoing', { name: dataClass.name }), work =>
       deleteMany(
         dataClass,
@@ -262,8 +263,8 @@ function offerUndoOf(dataClass: DataClass, { good, created }: PasteReport): void
         work,
       ),
     )
-    const [failed] = report.failed
-    return text('removed', { count: report.deleted }) + (failed ? ` ${failed.error.message}` : '')
+    const [failure] = report.failures
+    return text('removed', { count: report.deletedCount }) + (failure ? ` ${failure.error.message}` : '')
   })
 }
 
@@ -290,9 +291,9 @@ function faultsByRow(converted: readonly ConvertedRow[], report: PasteReport | u
 /** The rows that are shown: those with problems, then the first others. */
 function shownRows(count: number, faults: ReadonlyMap<number, string>): readonly number[] {
   const wrong = [...faults.keys()].sort((a, b) => a - b).slice(0, SHOWN)
-  const chosen = new Set(wrong)
-  for (let index = 0; index < count && chosen.size < SHOWN; index++) chosen.add(index)
-  return [...chosen]
+  const rowIndexes = new Set(wrong)
+  for (let index = 0; index < count && rowIndexes.size < SHOWN; index++) rowIndexes.add(index)
+  return [...rowIndexes]
 }
 
 /** Downloads the rows that were not saved, as a file that can be corrected and pasted again. */

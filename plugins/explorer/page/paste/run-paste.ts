@@ -24,7 +24,7 @@ export async function sendRows(
   { method, updates, report }: { method: 'validate' | 'update'; updates: boolean; report: PasteReport },
   work: WorkControl,
 ): Promise<void> {
-  let done = 0
+  let doneCount = 0
   for (const batch of batchesOf(rows)) {
     work.signal.throwIfAborted()
     const stamps = updates ? await stampsOf(dataClass, batch, work.signal) : new Map<string, number>()
@@ -39,11 +39,11 @@ export async function sendRows(
     const faults = faultsIn(answer, batch)
     const isUpdate = (at: number): boolean => batch[at] !== undefined && stampOf(batch[at]) !== undefined
     if (method === 'update') report.created.push(...createdIn(answer, isUpdate))
-    const failed = new Set(faults.map(({ index }) => index))
+    const failedIndexes = new Set(faults.map(({ index }) => index))
     report.faults.push(...faults)
-    for (const { index } of batch) if (!failed.has(index)) report.good.push(index)
-    done += batch.length
-    work.report(done / rows.length)
+    for (const { index } of batch) if (!failedIndexes.has(index)) report.good.push(index)
+    doneCount += batch.length
+    work.report(doneCount / rows.length)
   }
 }
 

@@ -53,8 +53,8 @@ function quotedCell(text: string, start: number, delimiter: string): ParsedCell 
     if (quote < 0) return plainCell(text, start, delimiter)
     cell += text.slice(at, quote)
     if (text[quote + 1] !== '"') {
-      const rest = plainCell(text, quote + 1, delimiter)
-      return { cell: cell + (rest.cell ?? ''), end: rest.end }
+      const tail = plainCell(text, quote + 1, delimiter)
+      return { cell: cell + (tail.cell ?? ''), end: tail.end }
     }
     cell += '"'
     at = quote + 2
@@ -63,7 +63,7 @@ function quotedCell(text: string, start: number, delimiter: string): ParsedCell 
 
 /** Rows as tab-separated text, for a file or the clipboard. */
 export const writeTable = (rows: readonly Cells[]): string =>
-  rows.map(cells => cells.map(written).join('\t')).join('\n')
+  rows.map(cells => cells.map(writeCell).join('\t')).join('\n')
 
-const written = (cell: string | null): string =>
+const writeCell = (cell: string | null): string =>
   cell === '' || (cell !== null && /[\t\r\n"]/.test(cell)) ? `"${cell.replaceAll('"', '""')}"` : (cell ?? '')

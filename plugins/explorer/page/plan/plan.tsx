@@ -21,9 +21,9 @@ const PAGE = 40
 
 /** Shows how the server executes the filter of the selection, with the rows and the time of each step. */
 export function Plan() {
-  const shown = selection.value!
-  const { dataClass, filter, order, set, similar } = shown
-  const answer = useAnswer(signal => loadPlan(shown, signal), [dataClass, filter, order, set, similar])
+  const currentSelection = selection.value!
+  const { dataClass, filter, order, set, similar } = currentSelection
+  const answer = useAnswer(signal => loadPlan(currentSelection, signal), [dataClass, filter, order, set, similar])
   const { result, error, isLoading, again } = answer
   return (
     <section class="plan" aria-label={text('title')} aria-busy={isLoading}>
@@ -40,8 +40,8 @@ export function Plan() {
   )
 }
 
-async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explained> {
-  const key = shown.dataClass.key[0]?.name
+async function loadPlan(currentSelection: Selection, signal: AbortSignal): Promise<Explained> {
+  const key = currentSelection.dataClass.key[0]?.name
   // The browser's list is bounded, and takes no further entries when it is full.
   performance.clearResourceTimings()
   const start = performance.now()
@@ -50,8 +50,8 @@ async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explaine
     readonly __queryPlan?: PlannedStep
     readonly __queryPath?: { readonly steps: readonly TraceStep[] }
   }>(
-    pathOf(shown),
-    { ...parametersOf(shown), $queryplan: true, $querypath: true, $top: PAGE, $attributes: key },
+    pathOf(currentSelection),
+    { ...parametersOf(currentSelection), $queryplan: true, $querypath: true, $top: PAGE, $attributes: key },
     signal,
   )
   const timing = await timingOf(response.url, start)

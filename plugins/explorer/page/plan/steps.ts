@@ -31,31 +31,31 @@ export function stepsOf(steps: readonly TraceStep[]): Step[] {
   return steps.flatMap(({ description, time, recordsfounds, steps = [] }) => {
     const below = stepsOf(steps)
     if (description === undefined) return below
-    const rest = time === undefined ? undefined : time - below.reduce((sum, each) => sum + (each.time ?? 0), 0)
+    const remainder = time === undefined ? undefined : time - below.reduce((sum, each) => sum + (each.time ?? 0), 0)
     // Times are rounded, so that parts may add up to more than the whole.
-    const own = rest === undefined ? undefined : Math.max(0, rest)
+    const own = remainder === undefined ? undefined : Math.max(0, remainder)
     return [{ description, time, own, rows: recordsfounds, steps: below }]
   })
 }
 
 /** Adds planned but not executed steps. Both trees have the same order, and the executed steps are a part of the plan. */
 export function withPlanned(steps: readonly Step[], plan: readonly PlannedStep[]): Step[] {
-  let rest = steps
+  let remainingSteps = steps
   const all = plan.flatMap(({ item, subquery, ...others }): Step[] => {
     const [[word, below] = ['', []]] = Object.entries(others) as [string, PlannedStep[]][]
     const description = item ?? word.toUpperCase()
     const planned = subquery ?? below
-    const at = rest.findIndex(each => each.description === description)
+    const at = remainingSteps.findIndex(each => each.description === description)
     if (at < 0) {
       const nothing = { time: undefined, own: undefined, rows: undefined, isSkipped: true }
       return [{ description, ...nothing, steps: withPlanned([], planned) }]
     }
-    const step = rest[at]!
-    const before = rest.slice(0, at)
-    rest = rest.slice(at + 1)
+    const step = remainingSteps[at]!
+    const before = remainingSteps.slice(0, at)
+    remainingSteps = remainingSteps.slice(at + 1)
     return [...before, { ...step, steps: withPlanned(step.steps, planned) }]
   })
-  return [...all, ...rest]
+  return [...all, ...remainingSteps]
 }
 
 /** Returns true if some steps have neither time nor rows, because they read data that the user may not see. */

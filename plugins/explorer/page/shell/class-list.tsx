@@ -9,9 +9,9 @@ import { text } from './texts.ts'
 
 /** All dataclasses that the user may see, with the number of their entities. */
 export function ClassList() {
-  const wanted = useSignal('')
+  const searchText = useSignal('')
   const all = catalog.value?.dataClasses ?? []
-  const shown = all.filter(({ name }) => name.toLowerCase().includes(wanted.value.toLowerCase()))
+  const matches = all.filter(({ name }) => name.toLowerCase().includes(searchText.value.toLowerCase()))
   return (
     <nav class="classes" aria-label={text('classes')}>
       {all.length > 12 && (
@@ -19,14 +19,14 @@ export function ClassList() {
           type="search"
           aria-label={text('findClass')}
           placeholder={text('findClass')}
-          value={wanted}
+          value={searchText}
           onInput={({ currentTarget }) => {
-            wanted.value = currentTarget.value
+            searchText.value = currentTarget.value
           }}
         />
       )}
       <ul>
-        {shown.map(dataClass => (
+        {matches.map(dataClass => (
           <ClassItem key={dataClass.name} dataClass={dataClass} />
         ))}
       </ul>

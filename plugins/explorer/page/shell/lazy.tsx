@@ -5,17 +5,17 @@ import { text } from './texts.ts'
 
 /** A component whose code is loaded when it is first shown. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let loaded: ComponentType<Props> | undefined
+  let loadedComponent: ComponentType<Props> | undefined
   return function Lazy(props: Props) {
-    const [, setLoaded] = useState(loaded !== undefined)
+    const [, setLoaded] = useState(loadedComponent !== undefined)
     useEffect(() => {
-      if (loaded) return
+      if (loadedComponent) return
       load().then(component => {
-        loaded = component
+        loadedComponent = component
         setLoaded(true)
       }, complain)
     }, [])
-    const Component = loaded
+    const Component = loadedComponent
     return Component ? <Component {...props} /> : <p role="status">{text('loading')}</p>
   }
 }

@@ -12,20 +12,20 @@ const DIALOGS = {
 
 /** Dialogs that keys open anywhere on the page: Ctrl+K and `?`. */
 export function Shortcuts() {
-  const [shown, setShown] = useState<keyof typeof DIALOGS>()
+  const [dialogName, setDialogName] = useState<keyof typeof DIALOGS>()
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      const wanted = dialogOf(event)
-      if (!wanted || document.querySelector('dialog[open]')) return
+      const requestedName = dialogOf(event)
+      if (!requestedName || document.querySelector('dialog[open]')) return
       event.preventDefault()
-      setShown(wanted)
+      setDialogName(requestedName)
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [])
-  if (!shown) return null
-  const Shown = DIALOGS[shown]
-  return <Shown onClose={() => setShown(undefined)} />
+  if (!dialogName) return null
+  const Shown = DIALOGS[dialogName]
+  return <Shown onClose={() => setDialogName(undefined)} />
 }
 
 function dialogOf({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): keyof typeof DIALOGS | undefined {

@@ -37,9 +37,9 @@ export async function exportSelection(
 /** Paths of the columns that the grid shows, without columns that files cannot contain: images, blobs, lists of entities, scores. */
 export function shownPaths({ dataClass }: Selection): readonly string[] {
   const { columns = '' } = place.value.query
-  const chosen = parseColumns(columns, dataClass, targetOf)
-  const shown = chosen.length > 0 ? chosen : defaultColumns(dataClass, targetOf)
-  return shown.filter(isWritten).map(pathOfColumn)
+  const chosenColumns = parseColumns(columns, dataClass, targetOf)
+  const shownColumns = chosenColumns.length > 0 ? chosenColumns : defaultColumns(dataClass, targetOf)
+  return shownColumns.filter(isWritten).map(pathOfColumn)
 }
 
 const isWritten = ({ path, attribute: { kind, type } }: { path: string; attribute: Attribute }): boolean =>

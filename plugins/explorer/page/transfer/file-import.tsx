@@ -27,12 +27,12 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
   const { name } = dataClass
   const options = useSignal<ImportOptions>({ ...DEFAULTS, format })
   /** Undefined until the user changes what is proposed. */
-  const chosen = useSignal<Mapping | undefined>(undefined)
+  const chosenMapping = useSignal<Mapping | undefined>(undefined)
   const { result, error, isLoading, again } = useAnswer(
-    signal => previewFile(dataClass, file, options.value, chosen.value, signal),
-    [options.value, chosen.value],
+    signal => previewFile(dataClass, file, options.value, chosenMapping.value, signal),
+    [options.value, chosenMapping.value],
   )
-  const finished = useSignal<Finished | undefined>(undefined)
+  const finishedImport = useSignal<Finished | undefined>(undefined)
   const fault = useSignal<unknown>(undefined)
   const rows = useSignal(0)
   const isShown = useIsShown()
@@ -41,12 +41,12 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
   const change = (next: Partial<ImportOptions>, mapping: Mapping | undefined): void =>
     batch(() => {
       options.value = { ...options.value, ...next }
-      chosen.value = mapping
-      finished.value = undefined
+      chosenMapping.value = mapping
+      finishedImport.value = undefined
     })
   const run = async (isTrial: boolean, mapping: Mapping): Promise<void> => {
     batch(() => {
-      finished.value = undefined
+      finishedImport.value = undefined
       fault.value = undefined
       rows.value = 0
     })
@@ -68,19 +68,19 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
       )
       if (!isTrial) hasWritten(name)
       if (!outcome) return notify(text('cancelled'))
-      finished.value = { outcome, before }
-      if (!isShown.current) tell(file, finished.value)
-    } catch (caught) {
+      finishedImport.value = { outcome, before }
+      if (!isShown.current) tell(file, finishedImport.value)
+    } catch (exception) {
       if (!isTrial) hasWritten(name)
-      if (isShown.current) fault.value = caught
-      else complain(caught)
+      if (isShown.current) fault.value = exception
+      else complain(exception)
     }
   }
 
   // A change counts at once, not when its preview has come: the next one may be faster.
-  const mapping = chosen.value ?? result?.mapping
+  const mapping = chosenMapping.value ?? result?.mapping
   const twice = mapping ? mappedTwice(mapping) : []
-  const isSaved = finished.value !== undefined && !finished.value.outcome.trial
+  const isSaved = finishedImport.value !== undefined && !finishedImport.value.outcome.trial
   const isReady = result !== undefined && error === undefined && !isLoading && !work && twice.length === 0
   const isEmpty = options.value.format === 'csv' && !result?.preview.columns.some(each => mapping?.[each.name])
   return (
@@ -90,7 +90,7 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
         <ImportOptionFields
           options={options.value}
           preview={result?.preview}
-          onChange={next => change(next, changesColumns(next) ? undefined : chosen.value)}
+          onChange={next => change(next, changesColumns(next) ? undefined : chosenMapping.value)}
         />
       )}
       {error !== undefined && <Fault error={error} again={again} />}
@@ -99,7 +99,7 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
           {text('twice', { names: twice.join(', ') })}
         </p>
       )}
-      {result && error === undefined && !finished.value && (
+      {result && error === undefined && !finishedImport.value && (
         <PreviewTable
           dataClass={dataClass}
           preview={result.preview}
@@ -107,7 +107,9 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
           onChange={next => change({}, next)}
         />
       )}
-      {finished.value && <ImportReport dataClass={dataClass} file={file} {...finished.value} onClose={onClose} />}
+      {finishedImport.value && (
+        <ImportReport dataClass={dataClass} file={file} {...finishedImport.value} onClose={onClose} />
+      )}
       {fault.value !== undefined && <Fault error={fault.value} />}
       {work && (
         <div class="row">

@@ -9,24 +9,24 @@ const ImportDialog = lazy(async () => (await import('./import-dialog.tsx')).Impo
 
 /** Opens the import of a file, which is chosen there, or dropped onto the view of a dataclass. */
 export function ImportAction() {
-  const opened = useSignal<{ readonly file: File | undefined } | undefined>(undefined)
+  const dialog = useSignal<{ readonly file: File | undefined } | undefined>(undefined)
   const open = (file: File | undefined): void => {
-    opened.value = { file }
+    dialog.value = { file }
   }
   useEffect(() => (mayImport.value ? acceptFiles(open) : undefined), [mayImport.value])
-  const shown = selection.value
-  if (!mayImport.value || !shown) return null
+  const currentSelection = selection.value
+  if (!mayImport.value || !currentSelection) return null
   return (
     <>
       <button type="button" aria-haspopup="dialog" onClick={() => open(undefined)}>
         {text('import')}
       </button>
-      {opened.value && (
+      {dialog.value && (
         <ImportDialog
-          dataClass={shown.dataClass}
-          dropped={opened.value.file}
+          dataClass={currentSelection.dataClass}
+          droppedFile={dialog.value.file}
           onClose={() => {
-            opened.value = undefined
+            dialog.value = undefined
           }}
         />
       )}
@@ -38,15 +38,15 @@ export function ImportAction() {
 function acceptFiles(receive: (file: File) => void): () => void {
   const controller = new AbortController()
   const { signal } = controller
-  let marked: Element | undefined
+  let markedView: Element | undefined
   const mark = (view: Element | undefined): void => {
-    marked?.classList.remove('dropping')
-    marked = view
+    markedView?.classList.remove('dropping')
+    markedView = view
     view?.classList.add('dropping')
   }
   const over = (event: DragEvent): void => {
     mark(viewOf(event))
-    if (marked) event.preventDefault()
+    if (markedView) event.preventDefault()
   }
   const drop = (event: DragEvent): void => {
     const file = viewOf(event) && event.dataTransfer?.files[0]

@@ -10,13 +10,13 @@ import './transfer.css'
 interface ImportProps {
   readonly dataClass: DataClass
   /** File that was dropped onto the view. */
-  readonly dropped: File | undefined
+  readonly droppedFile: File | undefined
   readonly onClose: () => void
 }
 
 /** Turns the rows of a file into entities: a file is chosen or dropped, previewed, tried, and imported. */
-export function ImportDialog({ dataClass, dropped, onClose }: ImportProps) {
-  const file = useSignal(dropped)
+export function ImportDialog({ dataClass, droppedFile, onClose }: ImportProps) {
+  const file = useSignal(droppedFile)
   const take = (next: File | undefined): void => {
     file.value = next
   }

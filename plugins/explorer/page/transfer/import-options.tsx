@@ -4,7 +4,7 @@ import { text } from './texts.ts'
 interface OptionProps {
   readonly options: ImportOptions
   readonly preview: Preview | undefined
-  readonly onChange: (changed: Partial<ImportOptions>) => void
+  readonly onChange: (changes: Partial<ImportOptions>) => void
 }
 
 type Choices = readonly (readonly [value: string, label: string])[]
@@ -24,7 +24,7 @@ export function ImportOptionFields({ options, preview, onChange }: OptionProps) 
       </select>
     </label>
   )
-  const found = preview?.delimiter === undefined ? '' : (DELIMITERS[preview.delimiter] ?? preview.delimiter)
+  const detectedDelimiter = preview?.delimiter === undefined ? '' : (DELIMITERS[preview.delimiter] ?? preview.delimiter)
   return (
     <>
       <div class="row">
@@ -44,7 +44,7 @@ export function ImportOptionFields({ options, preview, onChange }: OptionProps) 
           ])}
           {isCsv &&
             field('delimiter', [
-              ['', `${text('found')} ${found}`],
+              ['', `${text('found')} ${detectedDelimiter}`],
               [',', ','],
               [';', ';'],
               ['tab', text('tab')],

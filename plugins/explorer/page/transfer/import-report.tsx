@@ -22,7 +22,7 @@ interface ReportProps extends Finished {
 /** The counts of a trial or an import, the first rows that were rejected with the reasons, and all of them as a file. */
 export function ImportReport({ dataClass, file, outcome, before, onClose }: ReportProps) {
   const { trial, inserted, updated, rejected, rejectedLines } = outcome
-  const saved = trial ? 0 : inserted + updated
+  const savedCount = trial ? 0 : inserted + updated
   return (
     <>
       <p role="status">{summaryOf(outcome)}</p>
@@ -36,7 +36,7 @@ export function ImportReport({ dataClass, file, outcome, before, onClose }: Repo
             {text('download', { count: rejectedLines.length })}
           </button>
         )}
-        {saved > 0 && before !== undefined && (
+        {savedCount > 0 && before !== undefined && (
           <a href={linkTo([dataClass.name], { filter: `__GlobalStamp > ${before}` })} onClick={onClose}>
             {text('showSaved')}
           </a>
@@ -83,14 +83,14 @@ function RejectedRows({ lines }: { readonly lines: readonly string[] }) {
 
 /** Counts of a trial or an import, as a sentence. */
 export function summaryOf({ trial, isComplete, read, inserted, updated, skipped, rejected, later }: Outcome): string {
-  const counted = (key: Parameters<typeof text>[0], count: number): string[] =>
+  const countPart = (key: Parameters<typeof text>[0], count: number): string[] =>
     count > 0 ? [text(key, { count })] : []
   const parts = [
     text(trial ? 'wouldInsert' : 'inserted', { count: inserted }),
-    ...counted(trial ? 'wouldUpdate' : 'updated', updated),
-    ...counted('skipped', skipped),
-    ...counted('rejected', rejected),
-    ...counted('later', later),
+    ...countPart(trial ? 'wouldUpdate' : 'updated', updated),
+    ...countPart('skipped', skipped),
+    ...countPart('rejected', rejected),
+    ...countPart('later', later),
   ]
   return `${text('read', { count: read })}: ${parts.join(', ')}.${isComplete ? '' : ` ${text('incomplete')}`}`
 }

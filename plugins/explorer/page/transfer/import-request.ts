@@ -52,14 +52,14 @@ const parametersOf = (options: ImportOptions, mapping: Mapping): Parameters => (
 
 /**
  * The first rows of a file as the server reads them.
- * @param chosen undefined: columns are mapped by their names
+ * @param chosenMapping undefined: columns are mapped by their names
  * @throws {RestError} the file cannot be read
  */
 export async function previewFile(
   dataClass: DataClass,
   file: Blob,
   options: ImportOptions,
-  chosen: Mapping | undefined,
+  chosenMapping: Mapping | undefined,
   signal: AbortSignal,
 ): Promise<{ readonly preview: Preview; readonly mapping: Mapping }> {
   const body = file.slice(0, PREVIEWED_BYTES)
@@ -70,7 +70,7 @@ export async function previewFile(
     const isCut = body.size < file.size && preview.rows.length < PREVIEWED_ROWS
     return isCut ? { ...preview, rows: preview.rows.slice(0, -1) } : preview
   }
-  if (chosen) return { preview: await look(withoutTwice(chosen)), mapping: chosen }
+  if (chosenMapping) return { preview: await look(withoutTwice(chosenMapping)), mapping: chosenMapping }
   const preview = await look({})
   const mapping = proposeMapping(preview.columns, dataClass)
   const isRead = preview.columns.every(({ name, attribute }) => mapping[name] === attribute)
@@ -102,8 +102,8 @@ export async function sendFile(sending: Sending): Promise<Outcome> {
   const timer = setInterval(() => {
     ask<{ readonly imports: readonly { readonly import: string; readonly read: number }[] }>('$import').then(
       ({ imports }) => {
-        const found = imports.find(each => each.import === id)
-        if (found) onRead(found.read)
+        const entry = imports.find(each => each.import === id)
+        if (entry) onRead(entry.read)
       },
       () => {},
     )
@@ -138,11 +138,11 @@ function answerTo(request: XMLHttpRequest, address: string, { file, signal, repo
 const aborted = (): DOMException => new DOMException('the import was given up', 'AbortError')
 
 function refusal({ status, responseText }: XMLHttpRequest): RestError {
-  const answer = parsed(responseText) as { readonly __ERROR?: readonly ProtocolFault[] } | undefined
+  const answer = parseJson(responseText) as { readonly __ERROR?: readonly ProtocolFault[] } | undefined
   return new RestError(status, answer?.__ERROR ?? [], answer)
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {

@@ -17,38 +17,40 @@ export const importTargets = ({ attributes }: DataClass): readonly Attribute[] =
 
 /** Maps columns by their names, whatever their case, blanks and punctuation. No attribute is mapped twice. */
 export function proposeMapping(columns: readonly FileColumn[], dataClass: DataClass): Mapping {
-  const taken = new Set(columns.map(({ attribute }) => attribute))
+  const takenNames = new Set(columns.map(({ attribute }) => attribute))
   const targets = importTargets(dataClass)
   const mapping: Record<string, string | null> = Object.create(null)
   for (const { name, attribute } of columns) {
-    const plain = plainName(name)
-    const similar = targets.find(each => !taken.has(each.name) && plain !== '' && plainName(each.name) === plain)
+    const columnName = plainName(name)
+    const similar = targets.find(
+      each => !takenNames.has(each.name) && columnName !== '' && plainName(each.name) === columnName,
+    )
     mapping[name] = attribute ?? mapping[name] ?? similar?.name ?? null
-    taken.add(mapping[name])
+    takenNames.add(mapping[name])
   }
   return mapping
 }
 
 /** The value of `$columns`: the mappings that do not follow from the names of columns. Empty if all of them do. */
 export function columnsParameter(mapping: Mapping): string {
-  const told = Object.entries(mapping).filter(([name, attribute]) => name !== attribute)
-  return told.length === 0 ? '' : JSON.stringify(Object.fromEntries(told))
+  const explicitEntries = Object.entries(mapping).filter(([name, attribute]) => name !== attribute)
+  return explicitEntries.length === 0 ? '' : JSON.stringify(Object.fromEntries(explicitEntries))
 }
 
 /** A mapping in which no attribute has two columns: the first column keeps it. */
 export function withoutTwice(mapping: Mapping): Mapping {
-  const taken = new Set<string | null>()
+  const takenNames = new Set<string | null>()
   return Object.fromEntries(
     Object.entries(mapping).map(([name, attribute]) => {
-      const given = taken.has(attribute) ? null : attribute
-      taken.add(attribute)
-      return [name, given]
+      const mappedName = takenNames.has(attribute) ? null : attribute
+      takenNames.add(attribute)
+      return [name, mappedName]
     }),
   )
 }
 
 /** Attributes that several columns have. */
 export function mappedTwice(mapping: Mapping): readonly string[] {
-  const given = Object.values(mapping).filter(name => name !== null)
-  return [...new Set(given.filter((name, at) => given.indexOf(name) !== at))]
+  const mappedNames = Object.values(mapping).filter(name => name !== null)
+  return [...new Set(mappedNames.filter((name, at) => mappedNames.indexOf(name) !== at))]
 }

@@ -162,7 +162,7 @@ t.test('a thread ends a query at the next batch of rows after its caller has dis
   const examined = new Uint32Array(2)
   const sent = new Uint32Array(2)
   const ranMs = new Float64Array(2)
-  const loaded = new Int32Array(new SharedArrayBuffer(4))
+  const loadedCount = new Int32Array(new SharedArrayBuffer(4))
   const { Piscina } = await import('piscina')
   const piscina = new Piscina({
     filename: fileURLToPath(outputUrl('engine/threads/pool-thread.js')),
@@ -175,7 +175,7 @@ t.test('a thread ends a query at the next batch of rows after its caller has dis
       sent,
       ranMs,
       tasks: [],
-      loaded,
+      loadedCount,
     },
     maxThreads: 1,
     minThreads: 1,

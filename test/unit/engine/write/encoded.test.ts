@@ -212,14 +212,14 @@ t.test('encoded rows alone: those that cannot be inserted are left', t => {
   const body = [{ name: 'Bob' }, { name: 'x' }, { name: 'Cyd', code: 'AB1' }, { name: 'Dan', code: 'AB2' }, 7]
   const { encoded } = encode(store, 'Company', body, { trusted: true })
   const [result] = store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: encoded[0]! }])
-  t.same(result, { kind: 'insert', left: Uint32Array.of(1, 2, 4) })
+  t.same(result, { kind: 'insert', remainingIndexes: Uint32Array.of(1, 2, 4) })
   t.same(
     store.all('Company').map(({ ID, name, __STAMP, __TIMESTAMP }) => [ID, name, __STAMP, __TIMESTAMP]),
     ['Ada', 'Bob', 'Dan'].map((name, i) => [i + 1, name, 1, new Date(NOW).toISOString()]),
   )
   const none = encode(store, 'Company', [{ name: 'x' }, 7], { trusted: true })
   t.same(store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: none.encoded[0]! }]), [
-    { kind: 'insert', left: Uint32Array.of(0, 1) },
+    { kind: 'insert', remainingIndexes: Uint32Array.of(0, 1) },
   ])
   t.same(store.problems(), [])
   t.end()
