@@ -138,9 +138,9 @@ function contradictions(valuesByKey: ReadonlyMap<ConfigKey, { value: unknown }>,
   if (basePath && /^__Host-/i.test(String(cookieName))) {
     problems.push('session.cookieName: browsers take the prefix "__Host-" without server.basePath only')
   }
-  const disabled = valuesByKey.get('disablePlugins')?.value
+  const disabledPlugins = valuesByKey.get('disablePlugins')?.value
   const builtInNames = builtInPlugins().map(nameOf)
-  for (const name of Array.isArray(disabled) ? disabled.map(String) : []) {
+  for (const name of Array.isArray(disabledPlugins) ? disabledPlugins.map(String) : []) {
     if (!builtInNames.includes(name)) {
       problems.push(
         `disablePlugins: there is no built-in plugin "${name}"${suggestion(name, builtInNames) || `; they are ${builtInNames.join(', ')}`}`,

@@ -161,8 +161,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const { path, mapSizeBytes, model, wire, cacheBytes, limits, tasks: taskModules = [] } = options
   const { onInternalError } = options
   const onNote = firstOfSubject(options.onNote ?? (() => {}))
-  const hooked = new HookedClasses(classes.classes)
-  const { restricted } = hooked
+  const hookedClasses = new HookedClasses(classes.classes)
+  const { restricted } = hookedClasses
   const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted, counts: counts.buffer }
   const data = openReadStore(store, ownCounts)
   const { catalog } = data
@@ -177,10 +177,10 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const spools = spoolFiles(options.spoolBytes ?? SPOOL_BYTES)
   const exportSpools = spoolFiles(options.exportBytes ?? EXPORT_BYTES)
   const buffers = options.buffers ?? ByteBudget.of(BUFFER_BYTES)
-  const pooled = { ...poolOptions, store, limits, events }
+  const pooledOptions = { ...poolOptions, store, limits, events }
   const entry = queryThread(indexStatus, taskModules)
   const pool = new QueryPool({
-    ...pooled,
+    ...pooledOptions,
     entry,
     answers: { memory: buffers, spools, exportSpools },
     counts: ownCounts,
@@ -194,11 +194,11 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const hasRemote = inDatabases.length > 0
   const remote = hasRemote
     ? remotePool({
-        ...pooled,
+        ...pooledOptions,
         connections: shares.remote,
         saveLimits,
         sharesLocks: clusterDatabase !== undefined,
-        serializable: serializableConnections(catalog.dataClasses.filter(each => hooked.decides(each))),
+        serializable: serializableConnections(catalog.dataClasses.filter(each => hookedClasses.decides(each))),
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
         events: { ...events, onThreadEnd: remoteEnded },
@@ -225,7 +225,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       maxRowsExamined: limits.maxRowsExamined,
     })
   const index = options.vectorIndex ?? VECTOR_INDEX
-  const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
+  const vectors = indexStatus && new VectorPool({ ...pooledOptions, catalog, index, indexStatus })
   const needsUser = namesUsers(options.connections ?? {})
   code?.openStore(
     { open: { store, limits, saveLimits, sharesSessions: clusterDatabase !== undefined, needsUser } },
@@ -268,7 +268,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     runWithCode,
     elsewhere: dataClass => backends.elsewhere(dataClass),
   })
-  const hasDropEvents = (dataClass: string) => hooked.onDrop(catalog.dataClassesByName.get(dataClass)!)
+  const hasDropEvents = (dataClass: string) => hookedClasses.onDrop(catalog.dataClassesByName.get(dataClass)!)
   const inStore = new StoreBackend({
     tasks,
     writer,
@@ -332,7 +332,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     backends,
     savedAnswers,
     heap: memory && new SharedHeap(memory),
-    hooked,
+    hooked: hookedClasses,
     records: new ServerRecords(data.records, changes => writer.write({ kind: 'records', changes })),
     entitySetStore,
     entitySets: new EntitySets(entitySetStore, setData, sets, sharedSets),

@@ -38,8 +38,8 @@ export class ModelChange {
   async run(allowLoss: boolean, events: Events): Promise<boolean> {
     const { path, mapSizeBytes, wire, lock, readModel, backends = [] } = this.options
     if (lock?.kind === 'lease') throw new Error('a store that is held by a lease is changed by the start alone')
-    const calculated = addCalculated(readModel!(), calculatedDeclarations(this.classes))
-    const model = checkModel(addPlaces(calculated, backends))
+    const calculatedModel = addCalculated(readModel!(), calculatedDeclarations(this.classes))
+    const model = checkModel(addPlaces(calculatedModel, backends))
     const stop = new AbortController()
     const outcome = runProcess(
       'migration',

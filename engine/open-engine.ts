@@ -32,8 +32,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   try {
     const loadedClasses = await code?.describe()
     const classes = loadedClasses?.classes
-    const calculated = addCalculated(options.model, calculatedDeclarations(classes ?? []))
-    const model = addPlaces(calculated, options.backends ?? [])
+    const calculatedModel = addCalculated(options.model, calculatedDeclarations(classes ?? []))
+    const model = addPlaces(calculatedModel, options.backends ?? [])
     if (loadedClasses) await checkDeclarations(loadedClasses, loadModel(model))
     const withModel = { ...options, model }
     const writer = await WriterClient.start({
@@ -79,8 +79,8 @@ export async function describeModel(options: EngineOptions): Promise<{ catalog: 
   const { functions } = options
   const modules = functions?.modules.map(module => ({ ...module, settings: undefined }))
   const loadedClasses = await describeClasses({ ...options, functions: modules && { ...functions, modules } })
-  const calculated = addCalculated(options.model, calculatedDeclarations(loadedClasses.classes))
-  const model = addPlaces(calculated, options.backends ?? [])
+  const calculatedModel = addCalculated(options.model, calculatedDeclarations(loadedClasses.classes))
+  const model = addPlaces(calculatedModel, options.backends ?? [])
   const catalog = loadModel(model, undefined, options.wire)
   await checkDeclarations(loadedClasses, catalog)
   return { catalog, classes: new ClassRegistry(loadedClasses.classes, loadedClasses.functions) }

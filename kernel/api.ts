@@ -59,7 +59,7 @@ export {
   isCurrent,
   partOf,
   type Representation,
-  tagged,
+  taggedReply as tagged,
 } from './conditional.ts'
 export {
   type Accepts,

@@ -37,7 +37,7 @@ export function codingFor(acceptEncoding: string): Coding | undefined {
  * A reply in the form for a client that accepts `coding`. Texts of 2 KiB and more are compressed, with a `Vary` header.
  * Images, files and all replies with an entity tag in their headers, which identifies these exact bytes, stay unchanged.
  */
-export function compressed(reply: Reply, coding: Coding | undefined): Reply | Promise<Reply> {
+export function compressReply(reply: Reply, coding: Coding | undefined): Reply | Promise<Reply> {
   const { body } = reply
   const plainBody = plainOf(body)
   if (isCoded(reply)) return varying(reply)
@@ -45,10 +45,10 @@ export function compressed(reply: Reply, coding: Coding | undefined): Reply | Pr
   if (isStream(body)) return reply
   if ((isSource(body) ? body.size : body.length) < MIN_CODED_BYTES || !isText(reply)) return reply
   if (!coding || !plainBody) return varying(reply)
-  if (plainBody.length <= SYNC_BYTES) return coded(reply, compress(bytesOf(plainBody), coding), coding)
+  if (plainBody.length <= SYNC_BYTES) return withCoding(reply, compress(bytesOf(plainBody), coding), coding)
   // The engine's bytes are valid only in this turn.
   const lasting = body instanceof OwnedBytes ? body.bytes : Buffer.from(plainBody)
-  return compressLater(lasting, coding).then(bytes => coded(reply, bytes, coding))
+  return compressLater(lasting, coding).then(bytes => withCoding(reply, bytes, coding))
 }
 
 /** Plain bytes or text of a body; undefined for a body that is read while it is sent. */
@@ -84,7 +84,7 @@ const areOfText = ofFrozen((headers: Headers): boolean => {
   return /^(?:application\/(?:json|x-ndjson)|text\/)/i.test(type)
 })
 
-const coded = (reply: Reply, body: Uint8Array, coding: Coding): Reply =>
+const withCoding = (reply: Reply, body: Uint8Array, coding: Coding): Reply =>
   varying({ ...reply, headers: { ...reply.headers, 'Content-Encoding': coding }, body })
 
 /** Adds `Vary`, so that caches know that the bytes depend on `Accept-Encoding`. */

@@ -18,11 +18,11 @@ const servers = new Set<Contained>()
  */
 export function containFaults(origins: PluginOrigins, log: Logger): () => void {
   if (origins.names.length === 0) return () => {}
-  const contained = { origins, log }
+  const server = { origins, log }
   if (servers.size === 0) process.on('uncaughtException', onUncaught)
-  servers.add(contained)
+  servers.add(server)
   return () => {
-    if (servers.delete(contained) && servers.size === 0) process.off('uncaughtException', onUncaught)
+    if (servers.delete(server) && servers.size === 0) process.off('uncaughtException', onUncaught)
   }
 }
 

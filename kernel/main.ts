@@ -119,7 +119,7 @@ export async function createServer(config: Config, log?: Logger, options?: Start
  * @throws {ModelError} {@link PluginError} {@link RolesError} and errors of the store or the address, each with a remedy
  */
 export async function startServer(
-  { config, plugins: imported, engine: options }: ServerParts,
+  { config, plugins: importedPlugins, engine: options }: ServerParts,
   log: Logger = createLogger(config),
   { now = Date.now, warmUp = false }: StartOptions = {},
 ): Promise<Server> {
@@ -136,11 +136,11 @@ export async function startServer(
     const visitors = await openVisitors(config, engine, log, now)
     resources.push(visitors)
     const lifecycle: Lifecycle = { state: 'starting' }
-    const origins = new PluginOrigins(imported)
+    const origins = new PluginOrigins(importedPlugins)
     resources.push({ close: containFaults(origins, log) })
-    const { metrics, requests } = metricsOf(config, imported, engine, log)
+    const { metrics, requests } = metricsOf(config, importedPlugins, engine, log)
     const context = requestContext(config, engine, visitors)
-    const plugins = await registerPlugins(imported, {
+    const plugins = await registerPlugins(importedPlugins, {
       engine,
       visitors,
       lifecycle,
@@ -180,7 +180,7 @@ export async function startServer(
     const openWarning = openServerWarning(config, engine.permissions.hasRoles)
     const fileWarnings = exposureWarnings(
       config,
-      imported.flatMap(({ secretFiles }) => secretFiles),
+      importedPlugins.flatMap(({ secretFiles }) => secretFiles),
     )
     for (const warning of [...choice.warnings, ...transport.warnings, ...fileWarnings]) log.warn(warning)
     if (openWarning) log.warn(openWarning)

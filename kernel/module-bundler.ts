@@ -64,12 +64,12 @@ export class ModuleBundler {
     }).catch((error: Partial<BuildFailure>) => {
       const problems = error.errors?.map(({ text, location }) => {
         if (location) this.sources.add(resolve(location.file))
-        return placed(text, location)
+        return messageAt(text, location)
       })
       throw new Error(problems?.join('; ') ?? String(error))
     })
     for (const source of Object.keys(result.metafile.inputs)) this.sources.add(resolve(source))
-    for (const { text, location } of result.warnings) this.warnings.add(placed(text, location))
+    for (const { text, location } of result.warnings) this.warnings.add(messageAt(text, location))
     const [map, code] = ['.map', '.mjs'].map(end => result.outputFiles.find(each => each.path.endsWith(end))!.text)
     const contents = `${code}//# sourceMappingURL=data:application/json;base64,${withAbsoluteSources(map!, this.folder)}\n`
     // Named by its content, so that an unchanged module is not loaded again.
@@ -93,7 +93,7 @@ function withAbsoluteSources(text: string, folder: string): string {
 }
 
 /** A message of esbuild, with its position in the form that editors and terminals link. */
-const placed = (text: string, location: Location | null): string =>
+const messageAt = (text: string, location: Location | null): string =>
   location ? `${text} (${location.file}:${location.line}:${location.column + 1})` : text
 
 /** Bundles the files of the plugin; packages are imported from where they are installed, `tesser` from this build. */

@@ -47,7 +47,7 @@ export async function importPlugins(
   bundler: ModuleBundler,
 ): Promise<Plugin[]> {
   const problems: string[] = []
-  const imported = await Promise.all(
+  const importedPlugins = await Promise.all(
     plugins.map(async ({ specifier, options = {}, granted = NOTHING_GRANTED }) => {
       try {
         const { definition, entry } = await importPlugin(specifier, folder, bundler)
@@ -59,7 +59,7 @@ export async function importPlugins(
       }
     }),
   )
-  const candidates = imported.flat()
+  const candidates = importedPlugins.flat()
   for (const [i, candidate] of candidates.entries()) {
     const { definition, specifier, options, secretFiles } = candidate
     const read = (reference: Reference): ReferencedText => {

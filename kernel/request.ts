@@ -183,11 +183,11 @@ export class RestRequest {
 
   /** A parameter that the query string repeats: only the last value is used, although the client may have meant all of them. */
   get repeatedParameter(): string | undefined {
-    let repeated: string | undefined
+    let repeatedName: string | undefined
     parseQueryString(this.transport.query, name => {
-      repeated ??= name
+      repeatedName ??= name
     })
-    return repeated
+    return repeatedName
   }
 
   parameter(name: string): string | undefined {

@@ -74,8 +74,8 @@ export class Router {
     const addresses = (paths: readonly string[]): string[] => paths.map(each => basePath + each)
     const displayPath = path.replace(/^\/+/, '/').slice(0, 200)
     if (displayPath === '/') {
-      const served = addresses(registry.paths.filter(each => !registry.routes.get(each)?.isAsset))
-      return KernelErrors.NO_SUCH_PATH(displayPath, `; it also serves ${served.join(', ')}`, basePath)
+      const servedPaths = addresses(registry.paths.filter(each => !registry.routes.get(each)?.isAsset))
+      return KernelErrors.NO_SUCH_PATH(displayPath, `; it also serves ${servedPaths.join(', ')}`, basePath)
     }
     const first = displayPath
       .slice(1)

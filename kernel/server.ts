@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import { ProtocolError, errorWithoutKnownSecrets } from '../engine/base/errors.ts'
 import { knowsSecrets } from '../engine/base/known-secrets.ts'
 import { traceOf, type WorkElsewhere } from '../engine/index.ts'
-import { codingFor, compressed } from './compression.ts'
+import { codingFor, compressReply } from './compression.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { errorReply } from './errors.ts'
 import { type InnerRequest, InnerTransport } from './inner-request.ts'
@@ -46,14 +46,14 @@ export class RequestHandlers {
     this.listensToPages = cors.origins.length > 0
     this.isDecorated = this.listensToPages || accessLog || serverTiming
     const respond: TransportHandler = request => this.respond(request)
-    const located: TransportHandler =
+    const handler: TransportHandler =
       basePath === ''
         ? respond
         : request => {
             request.path = withoutBasePath(request.path, basePath, parts.registry)
             return this.respond(request)
           }
-    this.handle = compression ? withCompression(located) : located
+    this.handle = compression ? withCompression(handler) : handler
   }
 
   /** Answers an inner request of a plugin, as the client of the outer request and within its session. */
@@ -199,8 +199,8 @@ const withCompression =
     request.coding = coding
     const reply = handler(request)
     return reply instanceof Promise
-      ? reply.then(settledReply => compressed(settledReply, coding))
-      : compressed(reply, coding)
+      ? reply.then(settledReply => compressReply(settledReply, coding))
+      : compressReply(reply, coding)
   }
 
 /** `Server-Timing`: `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`, the threads of a pool together. Source: W3C Server Timing, 2. */

@@ -74,11 +74,11 @@ function withComments(pieces: BodyStream, { setTimeout, clearTimeout }: Timers =
       const quiet = new Promise<IteratorResult<Piece, undefined>>(resolve => {
         timer = setTimeout(() => resolve({ done: false, value: COMMENT }), QUIET_MS)
       })
-      const arrived = pending.finally(() => {
+      const arrival = pending.finally(() => {
         pending = undefined
         clearTimeout(timer)
       })
-      return Promise.race([arrived, quiet])
+      return Promise.race([arrival, quiet])
     },
     return: () => source.return!(),
   })

@@ -71,9 +71,9 @@ export type WebhookHeaders =
  */
 export function verifyWebhook(options: VerifyOptions, headers: WebhookHeaders, body: string | Uint8Array): unknown {
   const { secret, toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = options
-  const id = required(headers, 'webhook-id')
-  const time = required(headers, 'webhook-timestamp')
-  const signatureHeader = required(headers, 'webhook-signature')
+  const id = requiredHeader(headers, 'webhook-id')
+  const time = requiredHeader(headers, 'webhook-timestamp')
+  const signatureHeader = requiredHeader(headers, 'webhook-signature')
   if (id.length > MAX_ID) throw WebhookErrors.BAD_HEADER('webhook-id', `at most ${MAX_ID} characters long`)
   if (!/^\d{1,12}$/.test(time)) throw WebhookErrors.BAD_HEADER('webhook-timestamp', 'the number of seconds since 1970')
   const signatures = signatureHeader.split(' ', MAX_SIGNATURES).flatMap(each => /^v1,(.+)$/.exec(each)?.[1] ?? [])
@@ -96,7 +96,7 @@ export function verifyWebhook(options: VerifyOptions, headers: WebhookHeaders, b
   }
 }
 
-function required(headers: WebhookHeaders, name: string): string {
+function requiredHeader(headers: WebhookHeaders, name: string): string {
   const value = headerOf(headers, name)
   if (value === undefined || value === '') throw WebhookErrors.NO_HEADER(name)
   return value

@@ -43,13 +43,17 @@ const start: CommandCase = {
     const empty = ['--model', model, '--data', join(folder, 'empty')]
     const first = [await measureStart(folder, demo)]
     await measureStart(folder, empty)
-    const filled: Started[] = []
+    const filledStarts: Started[] = []
     const alone: Started[] = []
     for (let round = 0; round < rounds; round++) {
-      filled.push(await measureStart(folder, demo))
+      filledStarts.push(await measureStart(folder, demo))
       alone.push(await measureStart(folder, empty))
     }
-    const series = Object.entries(GOALS).map(([what, goal], i) => ({ what, goal, all: [first, filled, alone][i]! }))
+    const series = Object.entries(GOALS).map(([what, goal], i) => ({
+      what,
+      goal,
+      all: [first, filledStarts, alone][i]!,
+    }))
     return {
       lines: series.map(({ what, all }) => {
         const of = (read: (each: Started) => number): number => median(all.map(read))

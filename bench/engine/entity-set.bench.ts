@@ -136,7 +136,7 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
       const { salary, department } = columnsOf(world)
       const [inLeft, inRight] = [(row: number) => salary[row]! >= 70_000, (row: number) => department[row]! % 2 === 0]
       const members = rowsWhere(world, inLeft)
-      const orders = Array.from({ length: 8 }, (_, i) => turned(members, i))
+      const orders = Array.from({ length: 8 }, (_, i) => permuteRows(members, i))
       const lists = isOrdered ? orders : [Uint32Array.from(members)]
       const sources = lists.map(rowIds => ({ source: { kind: 'rows', rowIds, ordered: true } as const }))
       const right = await create(engine, { source: { kind: 'rows', rowIds: rowsOf(world, inRight), ordered: true } })
@@ -159,7 +159,7 @@ const only = (a: boolean, b: boolean): boolean => a && !b
 const rowsOf = (world: World, passes: (row: number) => boolean) => Uint32Array.from(rowsWhere(world, passes))
 
 /** The rows in an order that is neither ascending nor random, different for each seed. */
-const turned = (rows: readonly number[], seed: number): Uint32Array => {
+const permuteRows = (rows: readonly number[], seed: number): Uint32Array => {
   const out = new Uint32Array(rows.length)
   // An odd step without a common factor with the length reaches every place once.
   let step = 7919 + 2 * seed
@@ -178,7 +178,7 @@ const paging = (form: 'unordered' | 'ordered', place: 'first' | 'deep'): EngineC
     prepare: async ({ engine, world }) => {
       const { salary } = columnsOf(world)
       const rows = rowsWhere(world, row => salary[row]! >= 70_000)
-      const rowIds = form === 'ordered' ? turned(rows, 0) : Uint32Array.from(rows)
+      const rowIds = form === 'ordered' ? permuteRows(rows, 0) : Uint32Array.from(rows)
       const set = await create(engine, { source: { kind: 'rows', rowIds, ordered: true } })
       const skip = (n: number) => (place === 'first' ? 0 : Math.floor(rows.length / 2)) + world.pick(n, 1_000)
       return {

@@ -17,8 +17,8 @@ export async function measureEngineCase(
   { seconds, rounds, warmUpSeconds }: Rounds,
 ): Promise<EngineResult> {
   const result = { name, title, goals, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
-  const prepared = await prepare(context)
-  const { run, atOnce = 1, against, problemOf, units, unit, checks = CHECKED_RUNS } = prepared
+  const preparedCase = await prepare(context)
+  const { run, atOnce = 1, against, problemOf, units, unit, checks = CHECKED_RUNS } = preparedCase
   try {
     let n = 0
     for (; n < checks; n++) {
@@ -26,7 +26,7 @@ export async function measureEngineCase(
       if (problem) return { ...result, problem }
     }
     const [histogram, otherHistogram] = [new Histogram(), new Histogram()]
-    const timed = async (what: (n: number) => unknown, times: Histogram): Promise<void> => {
+    const timeRun = async (what: (n: number) => unknown, times: Histogram): Promise<void> => {
       const startedAt = performance.now()
       const answer = what(n++)
       if (answer instanceof Promise) await answer
@@ -34,8 +34,8 @@ export async function measureEngineCase(
     }
     const client = async (until: number, times: Histogram): Promise<void> => {
       while (performance.now() < until) {
-        await timed(run, times)
-        if (against) await timed(against.run, otherHistogram)
+        await timeRun(run, times)
+        if (against) await timeRun(against.run, otherHistogram)
       }
     }
     const clients = async (duration: number, times: Histogram): Promise<number> => {
@@ -49,15 +49,15 @@ export async function measureEngineCase(
     const rates: number[] = []
     for (let round = 0; round < rounds; round++) {
       const before = histogram.count
-      const elapsed = await clients(seconds, histogram)
-      rates.push((histogram.count - before) / elapsed)
+      const elapsedSeconds = await clients(seconds, histogram)
+      rates.push((histogram.count - before) / elapsedSeconds)
     }
     const { user, system } = process.cpuUsage(cpu)
     return {
       ...result,
-      problem: await prepared.afterwards?.(),
-      recall: prepared.recall?.(),
-      remark: prepared.remark?.(),
+      problem: await preparedCase.afterwards?.(),
+      recall: preparedCase.recall?.(),
+      remark: preparedCase.remark?.(),
       against: against && { what: against.what, p50Ms: otherHistogram.quantile(0.5) / 1000 },
       units,
       unit,
@@ -68,6 +68,6 @@ export async function measureEngineCase(
       p99Ms: histogram.quantile(0.99) / 1000,
     }
   } finally {
-    await prepared.close?.()
+    await preparedCase.close?.()
   }
 }

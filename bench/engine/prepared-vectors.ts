@@ -37,21 +37,21 @@ export class PreparedVectors {
   /** Opens the store of a plan once: making an index takes a minute. */
   static of(plan: VectorWorldPlan): Promise<PreparedVectors> {
     const key = JSON.stringify(plan)
-    let prepared = PreparedVectors.instances.get(key)
-    if (!prepared) {
+    let vectors = PreparedVectors.instances.get(key)
+    if (!vectors) {
       const world = new VectorWorld(plan)
-      prepared = openVectorWorld(world).then(engine => new PreparedVectors(engine, world))
-      PreparedVectors.instances.set(key, prepared)
+      vectors = openVectorWorld(world).then(engine => new PreparedVectors(engine, world))
+      PreparedVectors.instances.set(key, vectors)
     }
-    return prepared
+    return vectors
   }
 
   /** Closes the store, so that it can be copied. */
   static async close(plan: VectorWorldPlan): Promise<void> {
     const key = JSON.stringify(plan)
-    const prepared = await PreparedVectors.instances.get(key)
+    const vectors = await PreparedVectors.instances.get(key)
     PreparedVectors.instances.delete(key)
-    await prepared?.engine.close()
+    await vectors?.engine.close()
   }
 
   /** @param threshold null for none */

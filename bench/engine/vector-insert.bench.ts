@@ -30,7 +30,7 @@ export const vectorInsert: EngineCase = engineCase({
       })
     const bodyOf = (n: number) => Buffer.from(JSON.stringify(world.entity(PLAN.rows + n)))
     const bodies = Array.from({ length: PREPARED }, (_, n) => bodyOf(n))
-    let inserted = 0
+    let insertedCount = 0
     let isOpen = true
     let askedCount = 0
     const ask = async (): Promise<void> => {
@@ -42,8 +42,8 @@ export const vectorInsert: EngineCase = engineCase({
       unit: 'rows',
       atOnce: WRITERS,
       run: () => {
-        const body = bodies[inserted] ?? bodyOf(inserted)
-        inserted++
+        const body = bodies[insertedCount] ?? bodyOf(insertedCount)
+        insertedCount++
         return engine.saves.write({
           kind: 'save',
           dataClass: 'Item',
@@ -58,10 +58,10 @@ export const vectorInsert: EngineCase = engineCase({
         isOpen = false
         await readers
         const { count } = pageOf(await nearest(world.question(0), 1))
-        const problem = differs('the count', count, PLAN.rows + inserted)
+        const problem = differs('the count', count, PLAN.rows + insertedCount)
         if (problem) return problem
         for (let i = 0; i < CHECKS; i++) {
-          const row = PLAN.rows + Math.floor((i * inserted) / CHECKS)
+          const row = PLAN.rows + Math.floor((i * insertedCount) / CHECKS)
           const { keys } = pageOf(await nearest(world.vector(row), 1))
           if (keys[0] !== row) return differs('the nearest of a new vector', keys[0], row)
         }

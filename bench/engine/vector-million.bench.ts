@@ -15,25 +15,25 @@ export const vectorMillion: EngineCase = engineCase({
   isLong: true,
   prepare: async () => {
     const before = memory().resident
-    const prepared = await PreparedVectors.of(PLAN)
-    const sharedBytes = Object.entries(prepared.engine.parts.heap?.usedBytes() ?? {})
+    const vectors = await PreparedVectors.of(PLAN)
+    const sharedBytes = Object.entries(vectors.engine.parts.heap?.usedBytes() ?? {})
     const recall = new Recall()
     return {
       units: NEAREST,
       unit: 'rows',
       checks: CHECKS,
       atOnce: 4,
-      run: n => prepared.read(n, null, { top: NEAREST }),
+      run: n => vectors.read(n, null, { top: NEAREST }),
       problemOf: (answer, n) => {
         const { count, keys } = pageOf(answer as Uint8Array)
-        recall.add(prepared.nearest(n, NEAREST), keys)
+        recall.add(vectors.nearest(n, NEAREST), keys)
         return differs('the count', count, PLAN.rows)
       },
       recall: () => recall.value,
       remark: () => {
         // The vectors and rankings of the benchmark are in the process, but not part of the store.
         const parts = sharedBytes.map(([part, bytes]) => `${part} ${megabytes(bytes)}`).join(', ')
-        const resident = memory().resident - before - prepared.ownBytes
+        const resident = memory().resident - before - vectors.ownBytes
         return `shared memory ${megabytes(sumOf(Object.fromEntries(sharedBytes)))} (${parts}), resident in all ${megabytes(resident)}`
       },
     }

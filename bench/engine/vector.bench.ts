@@ -18,11 +18,11 @@ const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, goals: 
     title: `${exact ? 'exact scan: ' : ''}the ${share * 100} % above a threshold, ${titleOf(plan)}`,
     goals,
     prepare: async () => {
-      const prepared = await PreparedVectors.of(plan)
+      const vectors = await PreparedVectors.of(plan)
       const recall = new Recall()
       const passing = Math.round(share * plan.rows)
       const thresholds = Array.from({ length: CHECKS }, (_, n) => {
-        const { rows, scores } = prepared.ranking(n)
+        const { rows, scores } = vectors.ranking(n)
         return (scores[rows[passing - 1]!]! + scores[rows[passing]!]!) / 2
       })
       return {
@@ -30,11 +30,11 @@ const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, goals: 
         unit: 'vectors',
         checks: CHECKS,
         atOnce: CLIENTS,
-        run: n => prepared.read(n % CHECKS, thresholds[n % CHECKS]!, { exact, top: NEAREST }),
+        run: n => vectors.read(n % CHECKS, thresholds[n % CHECKS]!, { exact, top: NEAREST }),
         problemOf: async (answer, n) => {
           const { count } = pageOf(answer as Uint8Array)
-          const all = await prepared.read(n, thresholds[n]!, { exact, top: passing })
-          recall.add(prepared.nearest(n, passing), pageOf(all).keys)
+          const all = await vectors.read(n, thresholds[n]!, { exact, top: passing })
+          recall.add(vectors.nearest(n, passing), pageOf(all).keys)
           return exact ? differs('the count', count, passing) : undefined
         },
         recall: () => recall.value,
@@ -49,17 +49,17 @@ const nearest = (plan: VectorWorldPlan, goals: EngineGoals): EngineCase =>
     title: `the ${NEAREST} nearest, ${titleOf(plan)}`,
     goals,
     prepare: async () => {
-      const prepared = await PreparedVectors.of(plan)
+      const vectors = await PreparedVectors.of(plan)
       const recall = new Recall()
       return {
         units: NEAREST,
         unit: 'rows',
         checks: CHECKS,
         atOnce: CLIENTS,
-        run: n => prepared.read(n, null, { top: NEAREST }),
+        run: n => vectors.read(n, null, { top: NEAREST }),
         problemOf: (answer, n) => {
           const { count, keys } = pageOf(answer as Uint8Array)
-          recall.add(prepared.nearest(n, NEAREST), keys)
+          recall.add(vectors.nearest(n, NEAREST), keys)
           return differs('the count', count, plan.rows)
         },
         recall: () => recall.value,
@@ -74,18 +74,18 @@ const nearestOf = (plan: VectorWorldPlan, groups: number): EngineCase =>
     title: `the ${NEAREST} nearest of ${(groups / GROUPS) * 100} %, ${titleOf(plan)}`,
     goals: { recall: 0.99, against: 1.1 },
     prepare: async () => {
-      const prepared = await PreparedVectors.of(plan)
+      const vectors = await PreparedVectors.of(plan)
       const recall = new Recall()
       const request = { filter: 'group < :2 and embedding > :1', top: NEAREST }
       return {
         units: NEAREST,
         unit: 'rows',
         checks: CHECKS,
-        run: n => prepared.read(n, null, request, groups),
-        against: { what: 'the exact scan', run: n => prepared.read(n, null, { ...request, exact: true }, groups) },
+        run: n => vectors.read(n, null, request, groups),
+        against: { what: 'the exact scan', run: n => vectors.read(n, null, { ...request, exact: true }, groups) },
         problemOf: (answer, n) => {
           const { count, keys } = pageOf(answer as Uint8Array)
-          recall.add(prepared.nearest(n, NEAREST, groups), keys)
+          recall.add(vectors.nearest(n, NEAREST, groups), keys)
           return differs('the count', count, (plan.rows * groups) / GROUPS)
         },
         recall: () => recall.value,

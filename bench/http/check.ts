@@ -41,20 +41,20 @@ export function problemOf(world: World, expectation: Expectation, answer: unknow
   }
 }
 
-const deferred = (uri: string, key?: string) => ({ __deferred: { uri, ...(key !== undefined && { __KEY: key }) } })
+const deferredLink = (uri: string, key?: string) => ({ __deferred: { uri, ...(key !== undefined && { __KEY: key }) } })
 
 const employee = (values: Employee, stamp = 1) => ({
   __KEY: String(values.ID),
   __STAMP: stamp,
   ...values,
-  employer: deferred(`/rest/Company(${values.employerID})`, String(values.employerID)),
+  employer: deferredLink(`/rest/Company(${values.employerID})`, String(values.employerID)),
 })
 
 const company = (values: Company) => ({
   __KEY: String(values.ID),
   __STAMP: 1,
   ...values,
-  staff: deferred(`/rest/Company(${values.ID})/staff?$expand=staff`),
+  staff: deferredLink(`/rest/Company(${values.ID})/staff?$expand=staff`),
 })
 
 const MAY_DIFFER: ReadonlySet<string> = new Set(['__TIMESTAMP', '__GlobalStamp'])

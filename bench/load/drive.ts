@@ -44,8 +44,8 @@ export async function drive(request: DriveRequest): Promise<DriveResult> {
   const world = new World(request.seed, request.employees)
   const { target, port, connections, from } = request
   const lengths = bench.kind === 'read' ? [...request.lengths] : undefined
-  const main = new Lane(prepared(bench, 'requests', target, world), from, lengths)
-  const beside = bench.beside && new Lane(prepared(bench, 'beside', target, world), from)
+  const main = new Lane(preparedRequests(bench, 'requests', target, world), from, lengths)
+  const beside = bench.beside && new Lane(preparedRequests(bench, 'beside', target, world), from)
   await Promise.all([main.open(port, connections), beside?.open(port, BESIDE_CONNECTIONS)])
   main.start()
   beside?.start()
@@ -60,7 +60,12 @@ type PreparedRequests = { size: number; at(n: number): string }
 let cache: { case: string; requests: Map<string, PreparedRequests> } = { case: '', requests: new Map() }
 
 /** Requests as they are sent, prepared once if their number is limited. */
-function prepared(bench: HttpCase, lane: 'requests' | 'beside', target: Target, world: World): PreparedRequests {
+function preparedRequests(
+  bench: HttpCase,
+  lane: 'requests' | 'beside',
+  target: Target,
+  world: World,
+): PreparedRequests {
   if (cache.case !== bench.name) cache = { case: bench.name, requests: new Map() }
   const key = `${lane} ${target}`
   let requests = cache.requests.get(key)

@@ -16,20 +16,20 @@ const CONNECTIONS = 8
 const RECALL = 0.99
 const WAIT_SECONDS = 60
 
-let prepared: PreparedVectors
+let vectors: PreparedVectors
 
 export default ownServerCase({
   name: 'http-vector-nearest-128',
   title: `the ${NEAREST} nearest by $params, ${PLAN.rows / 1000} k × ${PLAN.dimension}, ${CONNECTIONS} connections`,
   async place() {
-    prepared = await PreparedVectors.of(PLAN)
+    vectors = await PreparedVectors.of(PLAN)
     await PreparedVectors.close(PLAN)
-    const { model, path } = await storeOf(prepared.world)
+    const { model, path } = await storeOf(vectors.world)
     return makePlace(model, path)
   },
   async measure({ ours, bound, seconds, rounds }) {
-    const paths = Array.from({ length: QUESTIONS }, (_, n) => pathOf(prepared.question(n)))
-    await indexed(ours.port, paths[0]!)
+    const paths = Array.from({ length: QUESTIONS }, (_, n) => pathOf(vectors.question(n)))
+    await waitForIndex(ours.port, paths[0]!)
     const recall = new Recall()
     const answers: FixedAnswers = new Map()
     for (const [n, path] of paths.entries()) {
@@ -37,7 +37,7 @@ export default ownServerCase({
       answers.set(path, answer)
       const { count, keys } = pageOf(answer)
       if (count !== PLAN.rows) throw new Error(`question ${n}: the count is ${count} and not ${PLAN.rows}`)
-      if (n < CHECKS) recall.add(prepared.nearest(n, NEAREST), keys)
+      if (n < CHECKS) recall.add(vectors.nearest(n, NEAREST), keys)
     }
     await bound.child.ask('answers', answers)
 
@@ -50,10 +50,10 @@ export default ownServerCase({
       }
     }
     const [figure, most] = [median(rates.ours), median(rates.bound)]
-    const recalled = recall.value.toFixed(4)
+    const recallText = recall.value.toFixed(4)
     return {
-      lines: [`ours ${rate(figure)}/s at recall ${recalled}, bound ${rate(most)}/s (${ratio(figure / most)})`],
-      verdicts: [{ case: this.name, goal: `recall ≥ ${RECALL}`, found: recalled, met: recall.value >= RECALL }],
+      lines: [`ours ${rate(figure)}/s at recall ${recallText}, bound ${rate(most)}/s (${ratio(figure / most)})`],
+      verdicts: [{ case: this.name, goal: `recall ≥ ${RECALL}`, found: recallText, met: recall.value >= RECALL }],
     }
   },
 })
@@ -68,7 +68,7 @@ const pathOf = (vector: Float32Array): string =>
   })
 
 /** Waits for the index, which is loaded from its file some moments after the start. */
-async function indexed(port: number, path: string): Promise<void> {
+async function waitForIndex(port: number, path: string): Promise<void> {
   const isIndexed = async () =>
     JSON.stringify((await askJson(port, `${path}&$queryplan=true`)).__queryPlan).includes('[index')
   for (let i = 0; i < WAIT_SECONDS * 10; i++) {

@@ -1,13 +1,13 @@
 import type { EmployeeRow } from '../baseline/entities.ts'
 import type { Pool } from './database.ts'
 
-let prepared = 0
+let preparedCount = 0
 
 /** A prepared statement that runs as a separate transaction. */
 export function statement<Values extends unknown[], Row = EmployeeRow>(
   pool: Pool,
   text: string,
 ): (...values: Values) => Promise<Row[]> {
-  const name = `statement ${++prepared}`
+  const name = `statement ${++preparedCount}`
   return async (...values) => (await pool.query<Row>({ name, text, values })).rows
 }

@@ -18,7 +18,7 @@ answerParent<LoadFileQuestions>({
       text += part
     })
     await load(config, { file: companies, into: 'Company', update: false }, output)
-    return timed(async () => {
+    return timeLoad(async () => {
       text = ''
       await load(config, { file, into: 'Employee', update: false }, output)
       return Number(/(\d+) inserted/.exec(text)?.[1])
@@ -28,7 +28,7 @@ answerParent<LoadFileQuestions>({
     const database = openDatabase(join(folder, 'store'))
     const createIndexes = createTables(database)
     await loadCsv(database, 'Company', companies)
-    return timed(async () => {
+    return timeLoad(async () => {
       const rows = await loadCsv(database, 'Employee', file)
       createIndexes()
       database.close()
@@ -38,7 +38,7 @@ answerParent<LoadFileQuestions>({
   close: () => null,
 })
 
-async function timed(work: () => Promise<number>): Promise<LoadedFile> {
+async function timeLoad(work: () => Promise<number>): Promise<LoadedFile> {
   const startedAt = performance.now()
   const before = cpu()
   const rows = await work()

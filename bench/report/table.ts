@@ -91,10 +91,10 @@ function memoryLines({ memoryAfterReads: memory, readyMs, world }: Report): stri
   const ofValues = (bytes: number): string =>
     `${(bytes / (employees * attributes)).toFixed(1)} bytes per row and attribute, ` +
     `${ratio(bytes / rawBytes)} the raw data (${megabytes(rawBytes)})`
-  const mapped = memory.mapped ?? 0
+  const mappedBytes = memory.mapped ?? 0
   const lines = [
-    `memory of our server after the reads: ${megabytes(memory.resident)}, of it mapped files ${megabytes(mapped)}; ` +
-      `without them ${ofValues(memory.resident - mapped)}`,
+    `memory of our server after the reads: ${megabytes(memory.resident)}, of it mapped files ${megabytes(mappedBytes)}; ` +
+      `without them ${ofValues(memory.resident - mappedBytes)}`,
   ]
   if (memory.shared) {
     const parts = Object.entries(memory.shared).map(([part, bytes]) => `${part} ${megabytes(bytes)}`)
@@ -105,12 +105,12 @@ function memoryLines({ memoryAfterReads: memory, readyMs, world }: Report): stri
 }
 
 function summary(verdicts: readonly Verdict[]): string[] {
-  const missed = verdicts.filter(({ met }) => !met)
+  const missedGoals = verdicts.filter(({ met }) => !met)
   if (verdicts.length === 0) return []
-  if (missed.length === 0) return [`all ${verdicts.length} goals are met`]
+  if (missedGoals.length === 0) return [`all ${verdicts.length} goals are met`]
   return [
-    `${missed.length} of ${verdicts.length} goals are not met:`,
-    ...missed.map(verdict => `  ${verdict.case}: ${verdictText(verdict)}`),
+    `${missedGoals.length} of ${verdicts.length} goals are not met:`,
+    ...missedGoals.map(verdict => `  ${verdict.case}: ${verdictText(verdict)}`),
   ]
 }
 

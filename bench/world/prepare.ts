@@ -15,14 +15,14 @@ export async function prepareWorld(world: World, say: (line: string) => void): P
   const folder = resolve(CACHE, `${world.seed}-${world.employees}-${FORMAT_VERSION}.${WORLD_VERSION}`)
   if (existsSync(folder)) return folder
   // Another name until it is complete.
-  const unfinished = `${folder}.unfinished`
-  rmSync(unfinished, { recursive: true, force: true })
-  mkdirSync(unfinished, { recursive: true })
+  const unfinishedFolder = `${folder}.unfinished`
+  rmSync(unfinishedFolder, { recursive: true, force: true })
+  mkdirSync(unfinishedFolder, { recursive: true })
   const progress = (what: string) => (rows: number) =>
     say(`making ${what}: ${Math.round((rows / world.employees) * 100)} %`)
-  makeSqliteDatabase(unfinished, world, progress('the SQLite database'))
-  await makeTesserStore(unfinished, world, progress("Tesser's store"))
-  renameSync(unfinished, folder)
+  makeSqliteDatabase(unfinishedFolder, world, progress('the SQLite database'))
+  await makeTesserStore(unfinishedFolder, world, progress("Tesser's store"))
+  renameSync(unfinishedFolder, folder)
   return folder
 }
 

@@ -112,10 +112,10 @@ async function folderOf(world: VectorWorld): Promise<string> {
   const { rows, dimension, clusters } = world.plan
   const folder = resolve('.tesser/bench', `vectors-${rows}-${dimension}-${clusters}-${FORMAT_VERSION}`)
   if (existsSync(folder)) return folder
-  const unfinished = `${folder}.unfinished`
-  rmSync(unfinished, { recursive: true, force: true })
-  mkdirSync(unfinished, { recursive: true })
-  const engine = await open(world.plan, unfinished)
+  const unfinishedFolder = `${folder}.unfinished`
+  rmSync(unfinishedFolder, { recursive: true, force: true })
+  mkdirSync(unfinishedFolder, { recursive: true })
+  const engine = await open(world.plan, unfinishedFolder)
   try {
     await insert(
       engine,
@@ -127,14 +127,14 @@ async function folderOf(world: VectorWorld): Promise<string> {
   } finally {
     await engine.close()
   }
-  renameSync(unfinished, folder)
+  renameSync(unfinishedFolder, folder)
   return folder
 }
 
 async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engine> {
   // The first note about an index says that it is ready, or of no use.
   let onIndex = (): void => {}
-  const indexed = new Promise<void>(resolve => {
+  const indexReady = new Promise<void>(resolve => {
     onIndex = resolve
   })
   const engine = await open(plan, folder, text => {
@@ -142,7 +142,7 @@ async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engin
   })
   await engine.parts.writer.memoryFilled
   engine.warmUp()
-  await Promise.race([indexed, setTimeout(plan.rows * INDEX_MS_PER_ROW, undefined, { ref: false })])
+  await Promise.race([indexReady, setTimeout(plan.rows * INDEX_MS_PER_ROW, undefined, { ref: false })])
   // Time for the status to become visible, and for the file to be written.
   await setTimeout(3_000)
   return engine

@@ -72,7 +72,7 @@ export class AnswerSink implements PieceSink {
   /** @param remainder remaining bytes of the answer, valid during the call */
   end(remainder: Uint8Array): PackedAnswer {
     const { coding, spool } = this.options
-    if (this.isEmpty) return packed(remainder, coding)
+    if (this.isEmpty) return packAnswer(remainder, coding)
     this.write(remainder)
     this.encoder?.end()
     if (spool.size === 0) return { coding, size: this.length, bytes: this.staged.subarray(0, this.length) }
@@ -111,10 +111,10 @@ export class AnswerSink implements PieceSink {
 }
 
 /** Packs a small answer into a separate buffer, compressed if that is smaller. */
-function packed(bytes: Uint8Array, coding: Coding | undefined): PackedAnswer {
+function packAnswer(bytes: Uint8Array, coding: Coding | undefined): PackedAnswer {
   if (coding && bytes.length >= MIN_CODED_BYTES) {
-    const coded = compress(bytes, coding)
-    if (coded.length < bytes.length) return { coding, size: coded.length, bytes: new Uint8Array(coded) }
+    const codedBytes = compress(bytes, coding)
+    if (codedBytes.length < bytes.length) return { coding, size: codedBytes.length, bytes: new Uint8Array(codedBytes) }
   }
   return { coding: undefined, size: bytes.length, bytes: new Uint8Array(bytes) }
 }

@@ -33,7 +33,7 @@ export function parseExact(
     !(keptDigits === 'numbers' && LONG_NUMBER.test(text)) &&
     !MISREAD.test(text) &&
     (keptDigits === 'doubles' || !hasRoundedInteger(value))
-  return isExact ? value : revived(parse(markLongNumbers(text, keptDigits === 'numbers')), keep)
+  return isExact ? value : reviveNumbers(parse(markLongNumbers(text, keptDigits === 'numbers')), keep)
 }
 
 /** The double nearest to a number; infinite beyond 1.8e308, and NaN for a nonzero number that would become zero. */
@@ -43,14 +43,14 @@ export function doubleOf(number: string): number {
 }
 
 /** Replaces long numbers by their doubles as {@link doubleOf}; containers are changed in place. */
-export function rounded(value: unknown): unknown {
+export function roundNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (isLongNumber(value)) return doubleOf(String(value))
   if (typeof value !== 'object' || value === null) return value
   const container = value as Record<string, unknown>
   for (const name of Object.keys(container)) {
     const inner = container[name]
-    if (typeof inner === 'bigint' || typeof inner === 'object') container[name] = rounded(inner)
+    if (typeof inner === 'bigint' || typeof inner === 'object') container[name] = roundNumbers(inner)
   }
   return value
 }
@@ -83,7 +83,7 @@ export function longNumberIn(json: string): string | undefined {
 
 /** Text of the first number in a value that is too large or too small for a double; undefined if there is none. */
 export const beyondDoubles = (value: unknown): string | undefined =>
-  firstNumber(value, each => !Number.isFinite(rounded(each)))
+  firstNumber(value, each => !Number.isFinite(roundNumbers(each)))
 
 function firstNumber(value: unknown, isSought: (number: unknown) => boolean): string | undefined {
   if (typeof value === 'number' || typeof value === 'bigint' || isLongNumber(value))
@@ -170,7 +170,7 @@ function integerOf(number: string): string | undefined {
 }
 
 /** Replaces texts that stand for numbers by the numbers, in place. */
-function revived(value: unknown, keep: (number: string) => unknown): unknown {
+function reviveNumbers(value: unknown, keep: (number: string) => unknown): unknown {
   if (typeof value === 'string') {
     if (!value.startsWith(MARK)) return value
     const number = value.slice(MARK.length)
@@ -178,6 +178,6 @@ function revived(value: unknown, keep: (number: string) => unknown): unknown {
   }
   if (typeof value !== 'object' || value === null) return value
   const container = value as Record<string, unknown>
-  for (const [name, inner] of Object.entries(container)) container[name] = revived(inner, keep)
+  for (const [name, inner] of Object.entries(container)) container[name] = reviveNumbers(inner, keep)
   return value
 }

@@ -24,9 +24,9 @@ const BRACE_CLOSE = 0x7d
  * @throws {EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES} both 400, with the bound
  */
 export function checkJsonBounds(json: Uint8Array, bounds: JsonBounds): void {
-  const exceeded = exceededBound(json, bounds)
-  if (exceeded === 'depth') throw EngineErrors.TOO_DEEP(bounds.depth)
-  if (exceeded === 'values') throw EngineErrors.TOO_MANY_VALUES(bounds.values)
+  const bound = exceededBound(json, bounds)
+  if (bound === 'depth') throw EngineErrors.TOO_DEEP(bounds.depth)
+  if (bound === 'values') throw EngineErrors.TOO_MANY_VALUES(bounds.values)
 }
 
 /** The bound that is exceeded first, as {@link checkJsonBounds} finds it. */

@@ -105,8 +105,8 @@ function formsOf(value: string): string[] {
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 function escapesOf(text: string): string[] {
-  const inspected = inspect(text, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: null }).slice(1, -1)
-  return [text, inJson(text), inJson(inJson(text)), inspected, inJson(inspected)]
+  const inspectedText = inspect(text, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: null }).slice(1, -1)
+  return [text, inJson(text), inJson(inJson(text)), inspectedText, inJson(inspectedText)]
 }
 
 /** Password in an address, which drivers also show separately. */

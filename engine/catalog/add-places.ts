@@ -13,7 +13,7 @@ interface PlacedClasses {
  * Adds places outside of the store and databases to a model. Other faults of the model are not checked here.
  * @throws {ModelError} there is no such dataclass, or its entities have another place; the file itself names a place
  */
-export function addPlaces(model: unknown, placed: readonly PlacedClasses[]): unknown {
+export function addPlaces(model: unknown, placedClasses: readonly PlacedClasses[]): unknown {
   if (!isObject(model) || !isObject(model.dataClasses)) return model
   const dataClasses = { ...model.dataClasses }
   const problems = Object.entries(dataClasses).flatMap(([name, each]) =>
@@ -22,7 +22,7 @@ export function addPlaces(model: unknown, placed: readonly PlacedClasses[]): unk
       : [],
   )
   const placedNames = new Set<string>()
-  for (const { dataClasses: names, place } of placed) {
+  for (const { dataClasses: names, place } of placedClasses) {
     if (names.length === 0) problems.push('a back end is given without dataclasses')
     for (const name of names) {
       const path = `dataClasses.${name}`
@@ -38,5 +38,5 @@ export function addPlaces(model: unknown, placed: readonly PlacedClasses[]): unk
     }
   }
   if (problems.length > 0) throw new ModelError(problems)
-  return placed.length > 0 ? { ...model, dataClasses } : model
+  return placedClasses.length > 0 ? { ...model, dataClasses } : model
 }

@@ -50,11 +50,11 @@ export function buildCatalog(
   numbers?: TableNumbers,
   { basePath = '' }: Pick<WireOptions, 'basePath'> = {},
 ): Catalog {
-  const assigned = assignNumbers(checkedModel, numbers)
+  const assignedNumbers = assignNumbers(checkedModel, numbers)
   const restPath = `${basePath}/rest`
   const drafts = new Map<string, Draft>()
   for (const [name, dataClassModel] of Object.entries(checkedModel.dataClasses)) {
-    const { tableNumber, attributes: positions } = assigned.dataClasses[name]!
+    const { tableNumber, attributes: positions } = assignedNumbers.dataClasses[name]!
     const dataClass = emptyDataClass(name, dataClassModel, tableNumber, restPath)
     drafts.set(name, { dataClass, model: dataClassModel, positions })
   }

@@ -253,13 +253,13 @@ interface EndOfPath {
 
 /**
  * End of a path; the problem as a text if it leads nowhere; undefined if it reaches an attribute that has already been reported.
- * @param visited aliases followed so far, beginning with the one that is checked
+ * @param visitedAliases aliases followed so far, beginning with the one that is checked
  */
 function endOfPath(
   path: string,
   start: CheckedDataClass,
   dataClasses: DataClasses,
-  visited: readonly string[],
+  visitedAliases: readonly string[],
 ): EndOfPath | string | undefined {
   let dataClass = start
   let throughMany = false
@@ -284,8 +284,8 @@ function endOfPath(
       continue
     }
     const id = `${dataClass.name}.${step}`
-    if (visited.includes(id)) return `leads in a circle: ${[...visited, id].join(' → ')}`
-    const end = endOfPath(attribute.path, dataClass, dataClasses, [...visited, id])
+    if (visitedAliases.includes(id)) return `leads in a circle: ${[...visitedAliases, id].join(' → ')}`
+    const end = endOfPath(attribute.path, dataClass, dataClasses, [...visitedAliases, id])
     // The other alias is checked and reported separately, but a circle is reported for every alias in it.
     if (typeof end === 'string') return end.startsWith('leads in a circle') ? end : undefined
     if (!end) return undefined

@@ -5,7 +5,7 @@ import { suggestion } from '../base/suggestion.ts'
 
 // `strict` would only reject TypeBox's own keywords; formats and unions of types are not used.
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
-const compiled = new WeakMap<TSchema, ValidateFunction>()
+const validators = new WeakMap<TSchema, ValidateFunction>()
 const interpreters = new WeakMap<TSchema, Validator>()
 
 /**
@@ -15,10 +15,10 @@ const interpreters = new WeakMap<TSchema, Validator>()
 export function shapeProblems(schema: TSchema, value: unknown, path: string): string[] {
   // Compiling the schemas of a configuration and a model takes a third of the start of a command. Only a wrong value needs that.
   if (hasShape(schema, value)) return []
-  let validate = compiled.get(schema)
+  let validate = validators.get(schema)
   if (!validate) {
     validate = ajv.compile(schema)
-    compiled.set(schema, validate)
+    validators.set(schema, validate)
   }
   return validate(value) ? [] : (validate.errors ?? []).map(error => sentence(error, path))
 }

@@ -60,8 +60,8 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
     const positions = new Map(Object.entries(old?.attributes ?? {}))
     let nextPosition = old?.nextPosition ?? 1
     const attributes: Record<string, number> = Object.create(null)
-    for (const [numbered, former] of numberedNames(dataClass)) {
-      attributes[numbered] = positions.get(numbered) ?? positions.get(former) ?? nextPosition++
+    for (const [numberedName, former] of numberedNames(dataClass)) {
+      attributes[numberedName] = positions.get(numberedName) ?? positions.get(former) ?? nextPosition++
     }
     if (tableNumber > MAX_NUMBER || nextPosition - 1 > MAX_NUMBER) {
       problems.push(`dataClasses.${name}: the store has no number left for it; a new store would`)
@@ -79,8 +79,8 @@ function numberedNames({ attributes, unique = [] }: DataClassModel): [name: stri
   })
   const properties = attributeNames.flatMap(([name, former, attribute]) => {
     const propertyEntries = 'properties' in attribute ? Object.entries(attribute.properties ?? {}) : []
-    const indexed = propertyEntries.filter(([, property]) => property.indexed)
-    return indexed.map(([path]): [string, string] => [`${name}.${path}`, `${former}.${path}`])
+    const indexedProperties = propertyEntries.filter(([, property]) => property.indexed)
+    return indexedProperties.map(([path]): [string, string] => [`${name}.${path}`, `${former}.${path}`])
   })
   const formerNames = new Map(attributeNames.map(([name, former]) => [name, former]))
   const together = unique.map((names): [string, string] => [

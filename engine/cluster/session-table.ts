@@ -180,11 +180,11 @@ export class SessionTable {
   }
 
   /** A secret that all servers share; the first server that asks for it creates it. */
-  async secret(name: string, proposed: string): Promise<string> {
+  async secret(name: string, proposedSecret: string): Promise<string> {
     await this.database.query(
       'INSERT INTO tesser.setting VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
       name,
-      proposed,
+      proposedSecret,
     )
     const [cells] = await this.database.query('SELECT value FROM tesser.setting WHERE name = $1', name)
     return cells![0]!

@@ -3,8 +3,8 @@ import { deflateRaw, inflateRaw } from 'node:zlib'
 import type { Cells } from '../postgres/sql/statement.ts'
 import type { SharedDatabase } from './shared-database.ts'
 
-const deflated = promisify(deflateRaw)
-const inflated = promisify(inflateRaw)
+const deflate = promisify(deflateRaw)
+const inflate = promisify(inflateRaw)
 
 /** An entity set as the table has it, without its members. Times are milliseconds since 1970. */
 export interface SetRow {
@@ -59,8 +59,8 @@ export class SetTable {
       String(version),
     )
     if (!cells) return undefined
-    const packed = cells.at(-1)
-    return { ...rowOf(cells), members: packed == null ? undefined : await unpack(packed) }
+    const packedMembers = cells.at(-1)
+    return { ...rowOf(cells), members: packedMembers == null ? undefined : await unpack(packedMembers) }
   }
 
   /**
@@ -69,7 +69,7 @@ export class SetTable {
    */
   async put(set: SetRow, members: Uint8Array, { now, most, networkBytes }: PutLimits): Promise<number | undefined> {
     const { id, dataClass, timeoutSeconds, expires, queryJson, creator, network, bytes, size, isOrdered } = set
-    const packed = await deflated(Buffer.from(members), { level: 1 })
+    const packedMembers = await deflate(Buffer.from(members), { level: 1 })
     const values = [
       id,
       dataClass,
@@ -94,7 +94,7 @@ export class SetTable {
          members = excluded.members, version = s.version + 1
        RETURNING version`,
       ...values.map(value => (value === undefined ? null : String(value))),
-      packed.toString('base64'),
+      packedMembers.toString('base64'),
     )
     if (cells && network !== undefined) await this.endExcess(network, networkBytes)
     return cells && Number(cells[0])
@@ -184,8 +184,8 @@ const excessOf = (condition: string, bytes: string): string =>
     WHERE taken > ${bytes}::bigint)`
 
 /** Unpacks members into memory that all threads share. */
-async function unpack(packed: string): Promise<Uint8Array> {
-  const bytes = await inflated(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_MEMBER_BYTES })
+async function unpack(packedMembers: string): Promise<Uint8Array> {
+  const bytes = await inflate(Buffer.from(packedMembers, 'base64'), { maxOutputLength: MAX_MEMBER_BYTES })
   const members = new Uint8Array(new SharedArrayBuffer(bytes.length))
   members.set(bytes)
   return members

@@ -97,10 +97,10 @@ export class SharedSets implements Contract {
 
   async put(set: EntitySet, creatorLimit = MAX_SETS, guestNetwork?: string): Promise<void> {
     const { table, catalog, guests, now } = this.options
-    const { id, tableNumber, members, memberBytes: encoded, timeoutSeconds, creator } = set
-    if (encoded.length > MAX_BYTES) throw SharedErrors.SET_TOO_LARGE(encoded.length, MAX_BYTES)
+    const { id, tableNumber, members, memberBytes: encodedMembers, timeoutSeconds, creator } = set
+    if (encodedMembers.length > MAX_BYTES) throw SharedErrors.SET_TOO_LARGE(encodedMembers.length, MAX_BYTES)
     const queryJson = set.saved && stringifyExact(set.saved)
-    const bytes = GUEST_OVERHEAD_BYTES + encoded.length + Buffer.byteLength(queryJson ?? '')
+    const bytes = GUEST_OVERHEAD_BYTES + encodedMembers.length + Buffer.byteLength(queryJson ?? '')
     const limit = Math.min(guests.guestBytesPerAddress, guests.maxGuestBytes)
     if (guestNetwork !== undefined && bytes > limit) throw EntitySetErrors.TOO_LARGE(bytes, limit)
     const row: SetRow = {
@@ -118,9 +118,9 @@ export class SharedSets implements Contract {
     }
     const most = Math.min(creatorLimit, MAX_SETS)
     const limits = { now: now(), most, networkBytes: guests.guestBytesPerAddress }
-    const version = await table.put(row, encoded, limits)
+    const version = await table.put(row, encodedMembers, limits)
     if (version === undefined) throw EntitySetErrors.TOO_MANY_SETS(most)
-    this.remember({ ...row, version, madeAt: now(), members: encoded }, tableNumber)
+    this.remember({ ...row, version, madeAt: now(), members: encodedMembers }, tableNumber)
   }
 
   async release(ids: Iterable<string>): Promise<void> {

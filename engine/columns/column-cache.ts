@@ -109,9 +109,9 @@ export class ColumnCache {
   }
 
   private add(group: SegmentGroup, segments: Map<ColumnAttribute, SizedSegment>): void {
-    for (const [attribute, sized] of segments) {
-      this.bytes += sized.bytes - (group.segments.get(attribute)?.bytes ?? 0)
-      group.segments.set(attribute, sized)
+    for (const [attribute, segment] of segments) {
+      this.bytes += segment.bytes - (group.segments.get(attribute)?.bytes ?? 0)
+      group.segments.set(attribute, segment)
     }
   }
 

@@ -112,7 +112,7 @@ class OverlayTable implements TableSnapshot {
   column(attribute: ColumnAttribute): Column {
     let column = this.columns.get(attribute)
     if (!column) {
-      column = { attribute, segment: memoized(index => this.segment(attribute, index)) }
+      column = { attribute, segment: memoize(index => this.segment(attribute, index)) }
       this.columns.set(attribute, column)
     }
     return column
@@ -164,7 +164,7 @@ class OverlayTable implements TableSnapshot {
   }
 }
 
-function memoized<T>(make: (index: number) => T): (index: number) => T {
+function memoize<T>(make: (index: number) => T): (index: number) => T {
   const cache = new Map<number, T>()
   return index => {
     let value = cache.get(index)

@@ -26,30 +26,30 @@ export class RestrictedSnapshot implements Snapshot {
 
   /** @param findVisible called once for each dataclass: returns the rows that may be seen, or undefined for all of them */
   constructor(
-    readonly unrestricted: Snapshot,
+    readonly fullSnapshot: Snapshot,
     private readonly findVisible: (dataClass: DataClass) => RowSet | undefined,
   ) {}
 
   get globalStamp(): number {
-    return this.unrestricted.globalStamp
+    return this.fullSnapshot.globalStamp
   }
 
   get vectorIndexes(): Snapshot['vectorIndexes'] {
-    return this.unrestricted.vectorIndexes
+    return this.fullSnapshot.vectorIndexes
   }
 
   table(dataClass: DataClass): TableSnapshot {
     const knownTable = this.tables.get(dataClass)
     if (knownTable) return knownTable
     const visibleRows = this.findVisible(dataClass)
-    const unrestricted = this.unrestricted.table(dataClass)
-    const table = visibleRows ? new RestrictedTable(unrestricted, visibleRows) : unrestricted
+    const fullTable = this.fullSnapshot.table(dataClass)
+    const table = visibleRows ? new RestrictedTable(fullTable, visibleRows) : fullTable
     this.tables.set(dataClass, table)
     return table
   }
 
   release(): void {
-    this.unrestricted.release()
+    this.fullSnapshot.release()
   }
 }
 
@@ -57,7 +57,7 @@ export class RestrictedSnapshot implements Snapshot {
  * A snapshot for a thread without plugin code.
  * @throws {Suspended} from `table`, for a dataclass that is in `restrictedNames`
  */
-export const guarded = (snapshot: Snapshot, restrictedNames: ReadonlySet<string> = NONE): Snapshot =>
+export const guardSnapshot = (snapshot: Snapshot, restrictedNames: ReadonlySet<string> = NONE): Snapshot =>
   restrictedNames.size === 0
     ? snapshot
     : new RestrictedSnapshot(snapshot, ({ name }) => {
@@ -80,53 +80,53 @@ class RestrictedTable implements TableSnapshot {
   private readonly columns = new Map<ColumnAttribute, Column>()
 
   constructor(
-    private readonly unrestricted: TableSnapshot,
+    private readonly fullTable: TableSnapshot,
     visibleRows: RowSet,
   ) {
-    this.live = unrestricted.live.and(visibleRows)
+    this.live = fullTable.live.and(visibleRows)
   }
 
   get dataClass(): DataClass {
-    return this.unrestricted.dataClass
+    return this.fullTable.dataClass
   }
 
   get rowIdLimit(): number {
-    return this.unrestricted.rowIdLimit
+    return this.fullTable.rowIdLimit
   }
 
   row(rowId: number): RowView | undefined {
-    return this.live.has(rowId) ? this.unrestricted.row(rowId) : undefined
+    return this.live.has(rowId) ? this.fullTable.row(rowId) : undefined
   }
 
   column(attribute: ColumnAttribute): Column {
     let column = this.columns.get(attribute)
     if (!column) {
-      column = new RestrictedColumn(this.unrestricted.column(attribute), this.live.toWords())
+      column = new RestrictedColumn(this.fullTable.column(attribute), this.live.toWords())
       this.columns.set(attribute, column)
     }
     return column
   }
 
   rowsToDecode(attribute: ColumnAttribute, limit: number): number {
-    return this.unrestricted.rowsToDecode(attribute, limit)
+    return this.fullTable.rowsToDecode(attribute, limit)
   }
 
   index(attribute: StorageAttribute): SecondaryIndex | undefined {
-    const index = this.unrestricted.index(attribute)
+    const index = this.fullTable.index(attribute)
     return index && new RestrictedIndex(index, this.live)
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
-    return this.unrestricted.referencing(relation, targetRowId).filter(rowId => this.live.has(rowId))
+    return this.fullTable.referencing(relation, targetRowId).filter(rowId => this.live.has(rowId))
   }
 
   findKey(key: Value): number | undefined {
-    const rowId = this.unrestricted.findKey(key)
+    const rowId = this.fullTable.findKey(key)
     return rowId !== undefined && this.live.has(rowId) ? rowId : undefined
   }
 
   binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
-    return this.live.has(rowId) ? this.unrestricted.binary(rowId, attribute) : undefined
+    return this.live.has(rowId) ? this.fullTable.binary(rowId, attribute) : undefined
   }
 }
 
@@ -135,22 +135,22 @@ class RestrictedColumn implements Column {
   private readonly segments = new Map<number, Segment>()
 
   constructor(
-    private readonly unrestricted: Column,
+    private readonly fullColumn: Column,
     /** Bitmap of the rows that may be seen. */
     private readonly visibleWords: Uint32Array,
   ) {}
 
   get attribute(): ColumnAttribute {
-    return this.unrestricted.attribute
+    return this.fullColumn.attribute
   }
 
   segment(index: number): Segment {
     let segment = this.segments.get(index)
     if (!segment) {
-      const unrestricted = this.unrestricted.segment(index)
+      const fullSegment = this.fullColumn.segment(index)
       const first = index * SEGMENT_WORDS
-      const presence = unrestricted.presence.map((word, i) => word & (this.visibleWords[first + i] ?? 0))
-      segment = { ...unrestricted, presence, ...('page' in unrestricted && { page: undefined }) }
+      const presence = fullSegment.presence.map((word, i) => word & (this.visibleWords[first + i] ?? 0))
+      segment = { ...fullSegment, presence, ...('page' in fullSegment && { page: undefined }) }
       this.segments.set(index, segment)
     }
     return segment
@@ -160,23 +160,23 @@ class RestrictedColumn implements Column {
 /** An index without its order, which includes all rows. */
 class RestrictedIndex implements SecondaryIndex {
   constructor(
-    private readonly unrestricted: SecondaryIndex,
+    private readonly fullIndex: SecondaryIndex,
     private readonly visibleRows: RowSet,
   ) {}
 
   equal(value: Value): RowSet {
-    return this.unrestricted.equal(value).and(this.visibleRows)
+    return this.fullIndex.equal(value).and(this.visibleRows)
   }
 
   range(bounds: Bounds): RowSet {
-    return this.unrestricted.range(bounds).and(this.visibleRows)
+    return this.fullIndex.range(bounds).and(this.visibleRows)
   }
 
   prefix(prefix: string): RowSet {
-    return this.unrestricted.prefix(prefix).and(this.visibleRows)
+    return this.fullIndex.prefix(prefix).and(this.visibleRows)
   }
 
   estimate(what: IndexRange, limit: number): number {
-    return this.unrestricted.estimate(what, limit)
+    return this.fullIndex.estimate(what, limit)
   }
 }

@@ -102,9 +102,9 @@ export interface StoreTransaction {
   insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array
   /**
    * Inserts an entity whose row is encoded; its global stamp is written here.
-   * @param indexed its values, in the order of `indexesOf`
+   * @param indexValues its values, in the order of `indexesOf`
    */
-  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexed: readonly Value[]): void
+  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexValues: readonly Value[]): void
   /** Updates an entity. @returns its row */
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array
   /** Removes an existing row with all data that belongs to it. The calling code handles references to it. */

@@ -106,9 +106,9 @@ export class EntitySetStore implements SetStore {
     set.expires = this.options.now() + set.timeoutSeconds * 1000
     const isCached = this.cache.delete(id)
     if (isCached) this.cache.set(id, set)
-    const recorded = Math.min(RECORDED_MS, set.timeoutSeconds * 250)
+    const recordedMs = Math.min(RECORDED_MS, set.timeoutSeconds * 250)
     const isShorter = set.expires < set.storedExpires
-    if (!isCached || isShorter || set.expires - set.storedExpires >= recorded) this.record(set)
+    if (!isCached || isShorter || set.expires - set.storedExpires >= recordedMs) this.record(set)
     return set
   }
 

@@ -309,17 +309,17 @@ export class EntitySets {
   private async make(
     dataClass: DataClass,
     id: string,
-    saved: SavedQuery,
+    definition: SavedQuery,
     requester: Requester,
     createOptions: Pick<EntitySet, 'timeoutSeconds' | 'saved' | 'creator'> & Pick<CreateOptions, 'guestNetwork'>,
     unknown = EntitySetErrors.UNKNOWN_SET(id),
   ): Promise<EntitySet> {
-    const { source, filter, params, orderBy } = saved
+    const { source, filter, params, orderBy } = definition
     const { access, caller } = requester
     const { tableNumber } = dataClass
     const request = { dataClass: dataClass.name, access, source, filter, params: toParams(params), orderBy, ...ALL }
     const isForeign =
-      saved === createOptions.saved &&
+      definition === createOptions.saved &&
       (createOptions.creator === undefined || createOptions.creator !== sessionOf(requester))
     let memberBytes: Uint8Array
     try {
@@ -348,8 +348,8 @@ export class EntitySets {
       guestNetwork,
     }: CreateOptions,
   ): Promise<EntitySet> {
-    const capped = this.capped(timeoutSeconds, maxTimeoutSeconds)
-    const set = entitySet({ id, tableNumber, memberBytes, timeoutSeconds: capped, saved, creator })
+    const cappedSeconds = this.capped(timeoutSeconds, maxTimeoutSeconds)
+    const set = entitySet({ id, tableNumber, memberBytes, timeoutSeconds: cappedSeconds, saved, creator })
     await this.storeOf(this.dataClassOf(tableNumber)).put(set, creatorLimit || undefined, guestNetwork)
     return set
   }

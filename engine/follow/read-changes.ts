@@ -132,12 +132,12 @@ class ChangeReader {
     const passing = this.passing(candidates, overlay)
     for (const candidate of candidates) {
       const { change, place, id, time } = candidate
-      const decided = passing.get(change.rowId)
+      const decision = passing.get(change.rowId)
       // An entity from before a change of the model that no longer exists: its deletion follows.
-      const row = decided && overlay.table(dataClass).row(change.rowId)
+      const row = decision && overlay.table(dataClass).row(change.rowId)
       if (!row) continue
       if (this.isFull) return place
-      const read = decided === true ? this.entity(change.rowId, overlay) : { entity: undefined, problem: decided }
+      const read = decision === true ? this.entity(change.rowId, overlay) : { entity: undefined, problem: decision }
       this.changes.push({ place, id, kind: KINDS[change.operation]!, key: row.key, time, ...read })
       this.bytes += (read.entity?.length ?? 0) + row.key.length
     }
@@ -180,16 +180,20 @@ class ChangeReader {
 
   private select(rowIds: readonly number[], overlay: Overlay): number[] {
     const request = this.requestFor(rowIds)
-    const planned = planTask({ kind: 'rowIds', request, args: { of: 'selection' } }, this.scope, this.context(overlay))
-    const bytes = planned.run().slice()
+    const plannedTask = planTask(
+      { kind: 'rowIds', request, args: { of: 'selection' } },
+      this.scope,
+      this.context(overlay),
+    )
+    const bytes = plannedTask.run().slice()
     return [...new Uint32Array(bytes.buffer)]
   }
 
   private entity(rowId: number, overlay: Overlay): { entity: string | undefined; problem?: string } {
     const { filter: _, ...request } = this.requestFor([rowId])
     try {
-      const planned = planTask({ kind: 'read', request }, this.scope, this.context(overlay))
-      return { entity: Buffer.from(planned.run()).toString('utf8') }
+      const plannedTask = planTask({ kind: 'read', request }, this.scope, this.context(overlay))
+      return { entity: Buffer.from(plannedTask.run()).toString('utf8') }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       return { entity: undefined, problem: error.message }

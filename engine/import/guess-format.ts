@@ -35,11 +35,11 @@ const DAY = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?:[ T]\d{1,2}:.*)?$/
  */
 export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: ForeignFormat): GuessedFormat {
   const open: string[] = []
-  const filled = columns.map(column =>
+  const filledColumns = columns.map(column =>
     column.flatMap(value => (value === null || NULL_TEXTS.has(value.trim()) ? [] : [value.trim()])),
   )
-  const decimal = chosenFormat.decimal ?? decide(DECIMAL, filled, open)
-  const dates = chosenFormat.dates ?? decide(DATES, filled, open)
+  const decimal = chosenFormat.decimal ?? decide(DECIMAL, filledColumns, open)
+  const dates = chosenFormat.dates ?? decide(DATES, filledColumns, open)
   return { decimal, dates, nulls: chosenFormat.nulls, open }
 }
 

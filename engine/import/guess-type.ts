@@ -24,11 +24,14 @@ const SURE: readonly string[] = ['bool', 'long', 'string', 'blob']
  * digits, years that a date cannot have. Lists of numbers are vectors if all have the same length.
  */
 export function typeFor(type: StorageModel, values: readonly unknown[], format: ForeignFormat): StorageModel {
-  const filled = values.filter(isFilled)
+  const filledValues = values.filter(isFilled)
   if (type.type === 'object')
-    return filled.every(value => typeof value === 'object') ? (vectorFor(filled) ?? type) : { type: 'string' }
+    return filledValues.every(value => typeof value === 'object')
+      ? (vectorFor(filledValues) ?? type)
+      : { type: 'string' }
   // An infinite number among others is a wrong value.
-  if (SURE.includes(type.type) || type.type === 'number' || holdsAll(type, filled.map(cellText), format)) return type
+  if (SURE.includes(type.type) || type.type === 'number' || holdsAll(type, filledValues.map(cellText), format))
+    return type
   return { type: 'string' }
 }
 
@@ -43,9 +46,9 @@ const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
  * @param isTyped true if texts were texts in the source, so that only dates and UUIDs get another type
  */
 export function guessType(values: readonly unknown[], isTyped: boolean, format: ForeignFormat): GuessedType {
-  const filled = values.filter(isFilled)
-  const hasTexts = isTyped && filled.some(value => typeof value === 'string')
-  const texts = filled.map(cellText)
+  const filledValues = values.filter(isFilled)
+  const hasTexts = isTyped && filledValues.some(value => typeof value === 'string')
+  const texts = filledValues.map(cellText)
   const find = (some: readonly string[]): StorageModel | undefined => {
     if (some.length === 0) return undefined
     for (const attribute of hasTexts ? typedTexts(some) : candidates(some, format))

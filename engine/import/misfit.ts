@@ -31,8 +31,9 @@ export function* misfits(
     try {
       const read = isText ? csvValue(attribute, text, format) : value
       if (read === null) continue
-      const converted = type.convert(read, attribute, true)
-      if (converted instanceof Mismatch) yield { row, text, reason: `a value of this type is ${converted.expected}` }
+      const convertedValue = type.convert(read, attribute, true)
+      if (convertedValue instanceof Mismatch)
+        yield { row, text, reason: `a value of this type is ${convertedValue.expected}` }
     } catch (error) {
       // Wrong JSON, or a date without a century.
       yield { row, text, reason: (error as Error).message }

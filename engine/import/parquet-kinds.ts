@@ -59,8 +59,8 @@ export function readAsStored({ element, children }: SchemaColumn): void {
   for (const child of children) readAsStored(child)
 }
 
-const nameOf = ({ logical_type: logical, converted_type: converted = '' }: Element): string =>
-  logical?.type ?? converted
+const nameOf = ({ logical_type: logical, converted_type: convertedType = '' }: Element): string =>
+  logical?.type ?? convertedType
 
 const plainKind = (type: StorageModel['type'], read: Kind['read'] = cell => cell): Kind => ({ type: { type }, read })
 
@@ -72,7 +72,7 @@ function leafKind(element: Element): Kind {
     case 'DECIMAL':
       return {
         type: scale > MAX_SCALE ? { type: 'string' } : { type: 'decimal', scale },
-        read: cell => fixed(cell, scale),
+        read: cell => decimalText(cell, scale),
       }
     case 'DATE':
       return { type: { type: 'date', simpleDate: true }, read: dayOf }
@@ -118,9 +118,9 @@ function leafKind(element: Element): Kind {
   }
 }
 
-function integerKind({ type, converted_type: converted = '', logical_type: logical }: Element): Kind {
-  const isSigned = logical?.type === 'INTEGER' ? logical.isSigned !== false : !converted.startsWith('UINT')
-  const bits = logical?.bitWidth ?? Number(/\d+/.exec(converted)?.[0] ?? 32)
+function integerKind({ type, converted_type: convertedType = '', logical_type: logical }: Element): Kind {
+  const isSigned = logical?.type === 'INTEGER' ? logical.isSigned !== false : !convertedType.startsWith('UINT')
+  const bits = logical?.bitWidth ?? Number(/\d+/.exec(convertedType)?.[0] ?? 32)
   if (type === 'INT64') return plainKind('long64', isSigned ? cell => cell : cell => BigInt.asUintN(64, cell as bigint))
   return bits < 32 || isSigned ? plainKind('long') : plainKind('long64', cell => (cell as number) >>> 0)
 }
@@ -215,15 +215,15 @@ function jsonOf(text: string): unknown {
 const numberOf = (cell: unknown): unknown => (Number.isNaN(cell) ? null : cell)
 
 /** All digits of a decimal, which the file stores as an integer in units of its last place. */
-function fixed(cell: unknown, scale: number): string {
-  const units = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
+function decimalText(cell: unknown, scale: number): string {
+  const units = cell instanceof Uint8Array ? signedInteger(cell) : BigInt(cell as number | bigint)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
   const point = digits.length - scale
   return `${units < 0n ? '-' : ''}${digits.slice(0, point)}${scale > 0 ? `.${digits.slice(point)}` : ''}`
 }
 
 /** An integer in two's complement, the highest byte first. */
-const signed = (bytes: Uint8Array): bigint =>
+const signedInteger = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
 
 const UNITS: Readonly<Record<string, bigint>> = { MILLIS: 1n, MICROS: 1000n, NANOS: 1_000_000n }

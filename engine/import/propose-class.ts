@@ -85,35 +85,35 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
         `no column becomes the attribute "${name}"; they are ${attributeNames.filter(Boolean).join(', ')}`,
       )
   const nulls = new Set(format.nulls)
-  const proposed = columns.map((column, i): ProposedColumn => {
+  const proposedColumns = columns.map((column, i): ProposedColumn => {
     const attribute = attributeNames[i]!
     const { type, values } = column
     if (attribute === null) return { column, attribute, model: { type: 'string' }, isGuessed: false }
     const chosenType = types[attribute]
     if (chosenType || type)
       return { column, attribute, model: chosenType ?? typeFor(type!, values, format), isGuessed: false }
-    const guessed = guessType(values, isTyped, format)
-    for (const text of guessed.nulls) nulls.add(text)
-    return { column, attribute, model: guessed.attribute, isGuessed: true }
+    const guess = guessType(values, isTyped, format)
+    for (const text of guess.nulls) nulls.add(text)
+    return { column, attribute, model: guess.attribute, isGuessed: true }
   })
-  const unique = proposed.filter(isUnique)
+  const unique = proposedColumns.filter(isUnique)
   const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
   const newKey = key === undefined || key === null ? freeColumn('ID', attributeNames) : undefined
   const attributes: Record<string, AttributeModel> = {}
   if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
-  for (const { attribute, model, column } of proposed) {
+  for (const { attribute, model, column } of proposedColumns) {
     if (attribute === null) continue
     const numbers = attribute === key && (model.type === 'long' || model.type === 'long64')
     const indexed = attribute !== key && isSelective(model, column.values)
     attributes[attribute] = { ...model, ...(numbers && { autoFill: 'increment' }), ...(indexed && { indexed }) }
   }
-  const proposals = proposed.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) }))
+  const proposals = proposedColumns.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) }))
   return {
     dataClass: { key: (key ?? newKey)!, attributes },
     columns: proposals,
     newKey,
     possibleKeys: newKey === undefined ? [] : unique.map(({ attribute }) => attribute!),
-    rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposed.find(each => each.attribute === key)!),
+    rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposedColumns.find(each => each.attribute === key)!),
     nulls: [...nulls],
     values: Object.fromEntries(
       proposals.flatMap(({ attribute, isGuessed, loss }) =>
@@ -153,9 +153,9 @@ function isUnique({ column: { values }, attribute, model }: ProposedColumn): boo
 /** Number of rows without a unique key. A missing number is generated. */
 function withoutKey({ column: { values }, model }: ProposedColumn): number {
   const isText = model.type === 'string'
-  const filled = values.filter(value => value !== null && value !== undefined)
-  const keys = new Set(filled.map(value => fold(isText ? String(value) : String(value).replaceAll(/[\s-]/g, ''))))
-  return filled.length - keys.size + (/^long/.test(model.type) ? 0 : values.length - filled.length)
+  const filledValues = values.filter(value => value !== null && value !== undefined)
+  const keys = new Set(filledValues.map(value => fold(isText ? String(value) : String(value).replaceAll(/[\s-]/g, ''))))
+  return filledValues.length - keys.size + (/^long/.test(model.type) ? 0 : values.length - filledValues.length)
 }
 
 const isNamedKey = ({ attribute }: ProposedColumn, className: string): boolean =>
@@ -168,9 +168,9 @@ const isKeyValue = (value: unknown): boolean => {
 
 function isSelective({ type, multiLine }: StorageModel, values: readonly unknown[]): boolean {
   if (!INDEXED_TYPES.includes(type) || multiLine) return false
-  const filled = values.filter(value => value !== null && value !== undefined)
-  if (filled.some(value => String(value).length > MAX_INDEXED_LENGTH)) return false
-  return filled.length > 0 && distinct(filled) >= filled.length * MIN_DISTINCT
+  const filledValues = values.filter(value => value !== null && value !== undefined)
+  if (filledValues.some(value => String(value).length > MAX_INDEXED_LENGTH)) return false
+  return filledValues.length > 0 && distinct(filledValues) >= filledValues.length * MIN_DISTINCT
 }
 
 const distinct = (values: readonly unknown[]): number => new Set(values.map(value => fold(String(value).trim()))).size

@@ -202,9 +202,11 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
     )
   const by = target.attributesByName.get(byName)
   if (by?.kind !== 'storage' || !by.indexed) {
-    const indexed = target.attributes.filter(each => each.kind === 'storage' && each.indexed).map(each => each.name)
+    const indexedNames = target.attributes
+      .filter(each => each.kind === 'storage' && each.indexed)
+      .map(each => each.name)
     throw new InputError(
-      `${target.name} cannot be looked up by "${byName}": it is not an attribute with an index${listOf(indexed)}`,
+      `${target.name} cannot be looked up by "${byName}": it is not an attribute with an index${listOf(indexedNames)}`,
     )
   }
   const column = csv ? csv.attributes.indexOf(name) : 0

@@ -138,15 +138,15 @@ export class RowSaver {
    */
   private async stampsOf(rows: readonly ReadLoadRow[]): Promise<Map<ReadLoadRow, number>> {
     const { target, dataClass } = this.options
-    const keyed = !dataClass.place.tellsKeys
+    const keyedRows = !dataClass.place.tellsKeys
       ? rows.filter(read => this.mayExist(read) && (keyOf(read, dataClass) ?? null) !== null)
       : []
-    if (keyed.length === 0) return new Map()
-    const body = Buffer.from(stringifyExact(keyed.map(read => ({ __KEY: keyOf(read, dataClass), __STAMP: 0 }))))
+    if (keyedRows.length === 0) return new Map()
+    const body = Buffer.from(stringifyExact(keyedRows.map(read => ({ __KEY: keyOf(read, dataClass), __STAMP: 0 }))))
     const request = { kind: 'save', dataClass: dataClass.name, body, mode: 'validate', trusted: true } as const
     try {
       const { entities } = await target.write({ ...request, atomic: false })
-      return new Map(entities.flatMap(({ row }, i) => (row ? [[keyed[i]!, stampOf(row)] as const] : [])))
+      return new Map(entities.flatMap(({ row }, i) => (row ? [[keyedRows[i]!, stampOf(row)] as const] : [])))
     } catch (error) {
       if (isForAllRows(error)) throw error
       return new Map()

@@ -225,9 +225,9 @@ export function withoutEmpty(
   { columns }: Pick<FileSample, 'columns'>,
   names: Readonly<Record<string, string | null>> | undefined,
 ): Readonly<Record<string, string | null>> | undefined {
-  const unnamed = columns.filter(({ name }) => name === '')
-  const isEmpty = unnamed.every(({ values }) =>
+  const unnamedColumns = columns.filter(({ name }) => name === '')
+  const isEmpty = unnamedColumns.every(({ values }) =>
     values.every(value => value === null || value === undefined || value === ''),
   )
-  return unnamed.length > 0 && isEmpty ? { '': null, ...names } : names
+  return unnamedColumns.length > 0 && isEmpty ? { '': null, ...names } : names
 }

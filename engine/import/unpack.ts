@@ -59,11 +59,11 @@ const PACKED_AT_ONCE = 1024
  */
 async function* unpackZstd(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const { Decompress } = await import('fzstd')
-  let unpacked: Uint8Array[] = []
-  const decoder = new Decompress(part => void unpacked.push(part))
+  let unpackedParts: Uint8Array[] = []
+  const decoder = new Decompress(part => void unpackedParts.push(part))
   const take = (): Buffer[] => {
-    const parts = unpacked.map(part => Buffer.from(part.buffer, part.byteOffset, part.length))
-    unpacked = []
+    const parts = unpackedParts.map(part => Buffer.from(part.buffer, part.byteOffset, part.length))
+    unpackedParts = []
     return parts
   }
   for await (const chunk of bytes) {

@@ -43,12 +43,12 @@ export function checkValue(
   text: string,
   format: ForeignFormat & { readonly proposed?: Readonly<Record<string, ProposedValues>> | undefined },
 ): void {
-  const proposed = format.proposed?.[attribute.name]
-  if (!proposed || attribute.kind !== 'storage') return
+  const proposal = format.proposed?.[attribute.name]
+  if (!proposal || attribute.kind !== 'storage') return
   const { name, type, simpleDate } = attribute
-  const hasForm = !proposed.isGuessed || (FORMS[type]?.(text, format) ?? true)
-  const isKept = hasForm && (proposed.losesDigits || lossIn(type, text) === undefined)
-  if (isKept && !(proposed.isGuessed && simpleDate && text.includes(':'))) return
+  const hasForm = !proposal.isGuessed || (FORMS[type]?.(text, format) ?? true)
+  const isKept = hasForm && (proposal.losesDigits || lossIn(type, text) === undefined)
+  if (isKept && !(proposal.isGuessed && simpleDate && text.includes(':'))) return
   const typeText = `${type}${simpleDate ? ' without a time' : ''}`
   throw new Error(
     `${name}: ${typeText}, proposed for the values before, does not hold ${JSON.stringify(excerpt(text))} as it is; correct it, or choose another type with --type`,

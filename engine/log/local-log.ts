@@ -15,7 +15,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../base/sync-folder.ts'
 import type { CommitLog, LogEntry, LogPosition } from './commit-log.ts'
-import { damaged, readSegments, type SegmentFile, segmentName, segmentsOf, type Tail } from './read-segments.ts'
+import { damagedLog, readSegments, type SegmentFile, segmentName, segmentsOf, type Tail } from './read-segments.ts'
 import { decodeHeader, encodeFrame, encodeHeader, frameBytes, HEADER_BYTES, NO_HASH } from './segment.ts'
 
 export interface LocalLogOptions {
@@ -85,7 +85,7 @@ export class LocalLog implements CommitLog {
     this.segments = segmentsOf(this.folder)
     const { end, continues } = this.findEnd(from)
     if (mustContinue && !continues)
-      throw damaged(this.folder, `does not contain record ${from.sequence}, which the store has`)
+      throw damagedLog(this.folder, `does not contain record ${from.sequence}, which the store has`)
     this.end = end
     if (!this.current) this.begin(0, !continues && this.segments.length > 0)
   }

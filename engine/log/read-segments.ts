@@ -52,20 +52,20 @@ export function* readSegments(
   const start = segments.findLastIndex(({ first }) => first <= sequence + (withStart ? 1 : 0))
   const [oldest] = segments
   if (!oldest) return undefined
-  if (start < 0) throw damaged(oldest.path, `begins with record ${oldest.first}; record ${sequence} is missing`)
+  if (start < 0) throw damagedLog(oldest.path, `begins with record ${oldest.first}; record ${sequence} is missing`)
   let last: LogPosition | undefined
   for (let i = start; ; i++) {
     const { path, first } = segments[i]!
     const next = segments[i + 1]
     const bytes = readWhole(path)
     const header = decodeHeader(bytes)
-    if (!header || header.first !== first) throw damaged(path, 'has no readable header')
+    if (!header || header.first !== first) throw damagedLog(path, 'has no readable header')
     const begins = i === start || (header.isAnew && withStart)
     if (last && !begins && last.sequence + 1 !== first) {
-      throw damaged(path, `begins with record ${first}; record ${last.sequence + 1} is missing`)
+      throw damagedLog(path, `begins with record ${first}; record ${last.sequence + 1} is missing`)
     }
     if (last && !begins && Buffer.compare(last.hash, header.previous) !== 0)
-      throw damaged(path, 'does not continue the file before it')
+      throw damagedLog(path, 'does not continue the file before it')
     let at = HEADER_BYTES
     last = { sequence: first - 1, hash: header.previous }
     const { salt } = header
@@ -80,10 +80,10 @@ export function* readSegments(
     }
     const where = `is damaged at byte ${at}, in record ${last.sequence + 1}`
     const isShort = next && last.sequence + 1 < next.first
-    if (isShort && !(withStart && decodeHeader(readWhole(next.path))?.isAnew)) throw damaged(path, where)
+    if (isShort && !(withStart && decodeHeader(readWhole(next.path))?.isAnew)) throw damagedLog(path, where)
     if (next && !isShort) continue
     if (findLaterFrame(bytes, at, salt, last.sequence + 1) !== undefined) {
-      throw damaged(path, `${where}; there are records behind it`)
+      throw damagedLog(path, `${where}; there are records behind it`)
     }
     if (next) continue
     return { path, bytes, salt, end: at }
@@ -110,7 +110,7 @@ export function* readBehind(segments: readonly SegmentFile[], from: LogPosition)
 }
 
 /** @param path of the file or the folder */
-export const damaged = (path: string, what: string): DamagedLogError =>
+export const damagedLog = (path: string, what: string): DamagedLogError =>
   new DamagedLogError(
     `the log of the store, ${path}, ${what}. Put the file back from a backup; ` +
       'without it, changes that were acknowledged after the last checkpoint are lost, and only --allow-loss goes on.',

@@ -51,7 +51,7 @@ export function encodeRecord({ time, globalStamp, states, effects }: CommitRecor
   for (const effect of effects) {
     if (effect.kind === 'row') length += ROW_BYTES + (effect.change.row?.length ?? 0)
     else {
-      const bytes = effect.kind === 'record' ? recordJson(effect.change) : serialize(unshared(effect))
+      const bytes = effect.kind === 'record' ? recordJson(effect.change) : serialize(unshareMembers(effect))
       otherBytes.push(bytes)
       length += OTHER_BYTES + bytes.length
     }
@@ -137,7 +137,7 @@ const recordJson = ({ key, value }: RecordChange): Buffer =>
   Buffer.from(JSON.stringify(value === undefined ? [key] : [key, value]))
 
 /** Copies the members of an entity set out of shared memory, which cannot be serialized. */
-function unshared(effect: Effect): Effect {
+function unshareMembers(effect: Effect): Effect {
   if (effect.kind !== 'set' || !effect.change.members) return effect
   return { kind: 'set', change: { ...effect.change, members: new Uint8Array(effect.change.members) } }
 }

@@ -49,7 +49,7 @@ export function checkRoles(document: unknown, subjects: Subjects): RolesDocument
 }
 
 /** Granted roles and privileges that a `roles.json`, valid or not, does not declare: one sentence each. */
-export function unknownGrants(document: unknown, granted: Granted): string[] {
+export function unknownGrants(document: unknown, grants: Granted): string[] {
   const { privileges, roles } = readableEntries(document)
   const declaredNames = {
     role: roles.map(({ value }) => value.role),
@@ -61,7 +61,7 @@ export function unknownGrants(document: unknown, granted: Granted): string[] {
       .filter(name => !knownKeys.has(nameKey(name)))
       .map(name => `there is no ${kind} "${name}"${suggestion(name, declaredNames[kind])}`)
   }
-  return [...missingProblems('role', granted.roles), ...missingProblems('privilege', granted.privileges)]
+  return [...missingProblems('role', grants.roles), ...missingProblems('privilege', grants.privileges)]
 }
 
 /** An element of one of the lists, with its path in the file. */

@@ -32,8 +32,8 @@ interface Subjects {
  * Explains granted rights. An attribute is listed if it has a setting, or if something else hides it, which its reason names; all other
  * attributes have the rights of their dataclass.
  */
-export function explainRights(roles: Roles, granted: Granted, subjects: Subjects): Rights {
-  const origins = roles.origins(granted)
+export function explainRights(roles: Roles, grants: Granted, subjects: Subjects): Rights {
+  const origins = roles.origins(grants)
   const privileges = [...origins].map(([name, by]) => ({
     privilege: roles.spelled(name),
     ...(by !== undefined && { by }),

@@ -52,13 +52,13 @@ export class Permissions {
   }
 
   /** Granted names that the roles do not declare, one sentence each; none without roles. */
-  unknownIn(granted: Granted): string[] {
-    return this.roles ? unknownGrants(this.document, granted) : []
+  unknownIn(grants: Granted): string[] {
+    return this.roles ? unknownGrants(this.document, grants) : []
   }
 
   /** True if the rights include the privilege to administer the server. */
-  isAdministrator(granted: Granted): boolean {
-    return this.expand(granted).some(name => nameKey(name) === nameKey(WEB_ADMIN))
+  isAdministrator(grants: Granted): boolean {
+    return this.expand(grants).some(name => nameKey(name) === nameKey(WEB_ADMIN))
   }
 
   /** True if a client without privileges may only read the catalog and log in. */
@@ -67,9 +67,9 @@ export class Permissions {
   }
 
   /** All privileges that granted rights include, as the file spells them; without a file as they were granted. */
-  expand(granted: Granted): string[] {
+  expand(grants: Granted): string[] {
     const { roles } = this
-    return roles ? [...roles.expand(granted)].map(name => roles.spelled(name)) : [...granted.privileges]
+    return roles ? [...roles.expand(grants)].map(name => roles.spelled(name)) : [...grants.privileges]
   }
 
   /** Roles, privileges and defaults of the file; undefined: there is no file. */
@@ -80,18 +80,18 @@ export class Permissions {
   }
 
   /** Explains granted rights; undefined: nothing is restricted. @param view view of their {@link accessOf} */
-  explain(granted: Granted, view: View): Rights | undefined {
-    return this.roles && explainRights(this.roles, granted, { ...this.subjects, view })
+  explain(grants: Granted, view: View): Rights | undefined {
+    return this.roles && explainRights(this.roles, grants, { ...this.subjects, view })
   }
 
   /** Access for granted rights. Undefined: nothing is restricted. */
-  accessOf(granted: Granted): Access | undefined {
+  accessOf(grants: Granted): Access | undefined {
     const { roles } = this
     if (!roles) return undefined
-    let access = this.accessOfGranted.get(granted)
+    let access = this.accessOfGranted.get(grants)
     if (!access) {
-      access = this.accessWith(roles, roles.expand(granted))
-      this.accessOfGranted.set(granted, access)
+      access = this.accessWith(roles, roles.expand(grants))
+      this.accessOfGranted.set(grants, access)
     }
     return access
   }
@@ -102,8 +102,8 @@ export class Permissions {
     return this.roles.allows('execute', ofFunction(target.kind, owner, name), privilegesOf(access))
   }
 
-  private accessWith(roles: Roles, expanded: ReadonlySet<string>): Access {
-    const privileges = decisive(roles, expanded)
+  private accessWith(roles: Roles, expandedPrivileges: ReadonlySet<string>): Access {
+    const privileges = decisive(roles, expandedPrivileges)
     let access = this.accesses.get(privileges)
     if (!access) {
       if (this.accesses.size >= MAX_ACCESSES) this.accesses.delete(this.accesses.keys().next().value!)

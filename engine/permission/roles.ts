@@ -63,8 +63,8 @@ export class Roles {
   }
 
   /** All privileges that granted rights include. Undeclared ones are left out. */
-  expand(granted: Granted): Set<string> {
-    return new Set(this.origins(granted).keys())
+  expand(grants: Granted): Set<string> {
+    return new Set(this.origins(grants).keys())
   }
 
   /** All included privileges, each with the role or the privilege that includes it; undefined: granted directly. */
@@ -138,8 +138,8 @@ export class Roles {
     resources: readonly Resource[],
   ): { readonly name: string; readonly needed: readonly string[] } | undefined {
     for (const resource of resources) {
-      const needed = this.permissions.get(keyOf(resource))?.[action]
-      if (needed) return { name: resource.name, needed }
+      const neededPrivileges = this.permissions.get(keyOf(resource))?.[action]
+      if (neededPrivileges) return { name: resource.name, needed: neededPrivileges }
     }
     return undefined
   }

@@ -45,10 +45,10 @@ export class Views {
   }
 
   /** All privileges that granted rights include, as the file spells them; without a file as they were granted. */
-  expand(access: Access | undefined, granted: Granted): string[] {
-    if (!access) return [...granted.privileges]
+  expand(access: Access | undefined, grants: Granted): string[] {
+    if (!access) return [...grants.privileges]
     const roles = this.rolesOf(access)
-    return [...roles.expand(granted)].map(name => roles.spelled(name))
+    return [...roles.expand(grants)].map(name => roles.spelled(name))
   }
 
   /** Access extended by privileges and everything that they include. */

@@ -13,7 +13,7 @@ import {
   STORED_ONLY,
 } from '../write/answer/answer-saved.ts'
 import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
-import { guarded } from '../data/restricted-snapshot.ts'
+import { guardSnapshot } from '../data/restricted-snapshot.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { needsOf } from '../data/suspended.ts'
 import type { SavedArgs } from '../write/answer/saved-task.ts'
@@ -97,7 +97,7 @@ export class SavedAnswers {
       top: undefined,
       output,
     } as const
-    const sentResult = result instanceof PackedResult ? result.packed : result
+    const sentResult = result instanceof PackedResult ? result.packedSave : result
     return copyBytes(
       this.options.backends.run(
         { kind: 'saved', request, args: { mode, result: sentResult } satisfies SavedArgs },
@@ -123,7 +123,7 @@ export class SavedAnswers {
 
   private read<T>(work: (snapshot: Snapshot) => T): T {
     const { data, restricted } = this.options
-    return data.read(snapshot => work(guarded(snapshot, restricted)))
+    return data.read(snapshot => work(guardSnapshot(snapshot, restricted)))
   }
 }
 

@@ -11,7 +11,7 @@ import { type BudgetLimits, QueryBudget } from '../query/scan/query-budget.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStore } from '../data/read-store.ts'
-import { guarded } from '../data/restricted-snapshot.ts'
+import { guardSnapshot } from '../data/restricted-snapshot.ts'
 import { outlineQuery, type QueryOutline } from '../query/tasks/outline-query.ts'
 import { planTask } from '../query/tasks/task-kind.ts'
 import type { TaskRegistry, TaskScope } from '../query/tasks/task-kind.ts'
@@ -103,11 +103,11 @@ export class TaskRunner {
   private goOn(task: Task, first: (() => Promise<AnswerBody>) | undefined, caller?: Caller): Promise<AnswerBody> {
     const { pool, vectors, elsewhere, runWithCode, limits } = this.options
     const deadlineAt = Date.now() + (isExport(task) ? exportLimits(limits) : limits).timeoutMs
-    const searched: Searched[] = []
+    const searchResults: Searched[] = []
     let isElsewhere = false
-    const inPool = () => pool.run({ ...task, searched }, caller, deadlineAt)
+    const inPool = () => pool.run({ ...task, searched: searchResults }, caller, deadlineAt)
     const again = (): AnswerBody | Promise<AnswerBody> => {
-      const answer = this.runHere({ ...task, searched }, caller)
+      const answer = this.runHere({ ...task, searched: searchResults }, caller)
       // A synchronous result is valid only until the next task.
       return answer ? (isShared(answer) ? answer : answer.slice()) : inPool()
     }
@@ -123,7 +123,7 @@ export class TaskRunner {
       }
       if (needs.kind === 'rows') return undefined
       return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(results => {
-        searched.push(...results)
+        searchResults.push(...results)
         return again
       })
     })
@@ -146,9 +146,9 @@ export class TaskRunner {
   outline(request: ReadRequest): QueryOutline {
     const { data, views, permissions, restricted, limits, vectors } = this.options
     const view = views.of(request.access ?? permissions.guest)
-    return data.read(unrestricted => {
-      searchIn(unrestricted, vectors?.indexes, undefined)
-      return outlineQuery(request, view, guarded(unrestricted, restricted), this.queries, limits)
+    return data.read(fullSnapshot => {
+      searchIn(fullSnapshot, vectors?.indexes, undefined)
+      return outlineQuery(request, view, guardSnapshot(fullSnapshot, restricted), this.queries, limits)
     })
   }
 
@@ -157,18 +157,18 @@ export class TaskRunner {
     const { data, limits, restricted, inlineCostMs, vectors } = this.options
     if (inlineCostMs === 0 && !vectors) return undefined
     if (costOfTexts(task.request) > Math.max(LONG_TEXTS, inlineCostMs * 1000)) return undefined
-    return data.read(unrestricted => {
-      searchIn(unrestricted, vectors?.indexes, task.searched)
-      const snapshot = guarded(unrestricted, restricted)
+    return data.read(fullSnapshot => {
+      searchIn(fullSnapshot, vectors?.indexes, task.searched)
+      const snapshot = guardSnapshot(fullSnapshot, restricted)
       const counter = { examined: 0, sent: 0 }
       const { timeoutMs, maxRowsExamined, maxEffort } = this.limits
       const budget = new QueryBudget({ timeoutMs, maxRowsExamined, maxEffort, counter })
-      const planned = planTask(task, this.scope, { snapshot, budget })
-      if (!task.searched && planned.searches.length > 0)
-        throw new Suspended({ kind: 'searches', searches: planned.searches })
-      if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return undefined
+      const plannedTask = planTask(task, this.scope, { snapshot, budget })
+      if (!task.searched && plannedTask.searches.length > 0)
+        throw new Suspended({ kind: 'searches', searches: plannedTask.searches })
+      if (inlineCostMs === 0 || plannedTask.cost() > inlineCostMs * 1000) return undefined
       try {
-        return planned.run()
+        return plannedTask.run()
       } catch (error) {
         if (budget.isOver && maxEffort !== undefined) return undefined
         const maxBytes = isExport(task) ? Number.POSITIVE_INFINITY : limits.maxAnswerBytes

@@ -91,7 +91,7 @@ function planRelated(
     },
     run() {
       const projection = bindProjection(dataClass, request.output, view, layouts, limits)
-      const [rowId] = runPage(planPage(unfiltered(request), view, queries, context), view, context).rowIds
+      const [rowId] = runPage(planPage(unfilteredRequest(request), view, queries, context), view, context).rowIds
       const { key } = snapshot.table(dataClass).row(rowId!)!
       const page = runPage({ ...selection, request: relatedOf(key) }, view, context)
       return writeEntity(rowId, projection, snapshot, context, page)
@@ -100,7 +100,7 @@ function planRelated(
 }
 
 /** The request without filter, order and page, which are those of the related entities. */
-const unfiltered = ({ filter: _, orderBy: __, ...request }: ReadRequest): ReadRequest => request
+const unfilteredRequest = ({ filter: _, orderBy: __, ...request }: ReadRequest): ReadRequest => request
 
 function writePage(
   page: Page,

@@ -85,10 +85,10 @@ export class IndexWriter {
       byValue = new Map()
       this.pending.set(attribute, byValue)
     }
-    const compared = typeof value === 'string' ? fold(value) : value
-    const postings = byValue.get(compared)
+    const comparedValue = typeof value === 'string' ? fold(value) : value
+    const postings = byValue.get(comparedValue)
     if (postings) postings.rowIds.push(rowId)
-    else byValue.set(compared, { prefix: indexPrefix(attribute, value).toString('latin1'), rowIds: [rowId] })
+    else byValue.set(comparedValue, { prefix: indexPrefix(attribute, value).toString('latin1'), rowIds: [rowId] })
   }
 
   private findHighest(attribute: StorageAttribute): Buffer {

@@ -274,9 +274,9 @@ export class LmdbTransaction implements StoreTransaction {
     return this.putRow(dataClass, rowId, row, INSERTED)
   }
 
-  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexed: readonly Value[]): void {
+  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexValues: readonly Value[]): void {
     const attributes = this.table(dataClass).indexed
-    for (let i = 0; i < attributes.length; i++) this.indexes.put(attributes[i]!, indexed[i]!, rowId)
+    for (let i = 0; i < attributes.length; i++) this.indexes.put(attributes[i]!, indexValues[i]!, rowId)
     this.state(dataClass).rowCount++
     writeRowStamp(row, ++this.globalStamp)
     this.putRow(dataClass, rowId, row, INSERTED)

@@ -54,8 +54,8 @@ export async function openOwnStore(
 async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Promise<void>): Promise<OwnStore> {
   const { path, token } = options
   const lockOptions = { ...LOCK, ...options.lock, onWait: onNote }
-  const unfinished = unfinishedReason(options)
-  if (unfinished !== undefined) throw new Error(unfinished)
+  const reason = unfinishedReason(options)
+  if (reason !== undefined) throw new Error(reason)
   makeFolder(path)
   const lock = StoreLock.take(path, lockOptions)
   let environment: Environment | undefined
@@ -64,16 +64,16 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
     const isLogged = options.log !== undefined && lock.kind === 'file' && canReadDataFile
     // Another token is that of a process that was ended. With its own, a thread of this process was, and the file is as it left it.
     const checkpoint = readCheckpoint(path)
-    const continued = checkpoint?.token === token ? checkpoint : undefined
-    if (!continued) await recoverExclusively(options, onNote)
+    const continuedCheckpoint = checkpoint?.token === token ? checkpoint : undefined
+    if (!continuedCheckpoint) await recoverExclusively(options, onNote)
     const isNew = isEmpty(path, lock.wasMaking)
     lock.note(isNew)
     // A lease is taken only after the environment has been opened.
     if (lock.kind === 'file') clearCompacted(path)
     // Another process that waits for a lease has the data file open.
-    if (lock.kind === 'file' && !isNew && !continued) await replace()
+    if (lock.kind === 'file' && !isNew && !continuedCheckpoint) await replace()
     environment = openEnvironment({ ...options, isLogged })
-    if (isLogged) log = openStoreLog(environment, options, continued, onNote)
+    if (isLogged) log = openStoreLog(environment, options, continuedCheckpoint, onNote)
     if (!isNew && !lock.wasMaking && environment.meta.get('format') === undefined) refuseIfLost(path, 'holds no store')
     const owner = new StoreOwner(environment, token)
     owner.take(lock.kind, lockOptions)
@@ -115,27 +115,36 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
 function openStoreLog(
   environment: Environment,
   { path, token, log: { followers = {}, ...retention } = {} }: OwnStoreOptions,
-  continued: Checkpoint | undefined,
+  continuedCheckpoint: Checkpoint | undefined,
   onNote: Note,
 ): StoreLog {
   const folder = join(path, LOG_FOLDER)
   const storedPosition = readPosition(environment)
   // Before its first commit, the store still has the position of another log, or of none.
-  const from = continued && continued.log.sequence > storedPosition.sequence ? continued.log : storedPosition
+  const from =
+    continuedCheckpoint && continuedCheckpoint.log.sequence > storedPosition.sequence
+      ? continuedCheckpoint.log
+      : storedPosition
   const followedBytes = Math.max(0, ...Object.values(followers))
-  const options: LocalLogOptions = { ...retention, followedBytes, folder, from, mustContinue: continued !== undefined }
+  const options: LocalLogOptions = {
+    ...retention,
+    followedBytes,
+    folder,
+    from,
+    mustContinue: continuedCheckpoint !== undefined,
+  }
   let log: LocalLog
   try {
     log = new LocalLog(options)
   } catch (error) {
-    if (continued || !(error instanceof DamagedLogError)) throw error
+    if (continuedCheckpoint || !(error instanceof DamagedLogError)) throw error
     // The store was closed, so it is complete without its log.
     const aside = putAside(folder)
     onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`, 'warn')
     log = new LocalLog(options)
   }
   const logsDeletedRows = Object.keys(followers).length > 0
-  if (!continued) return new StoreLog({ environment, log, token, onNote, from: log.last, logsDeletedRows })
+  if (!continuedCheckpoint) return new StoreLog({ environment, log, token, onNote, from: log.last, logsDeletedRows })
   const storeLog = new StoreLog({ environment, log, token, onNote, from, logsDeletedRows })
   applyRecords(environment, log.read(from.sequence))
   storeLog.applied(log.last)

@@ -135,13 +135,13 @@ export function waitFor<T>(attempt: () => T | undefined, waitMs: number, onWait:
   let isTold = false
   for (;;) {
     const result = attempt()
-    const waited = performance.now() - start
-    if (result !== undefined || waited >= waitMs) return result
-    if (!isTold && waited >= SILENT_MS) {
+    const waitedMs = performance.now() - start
+    if (result !== undefined || waitedMs >= waitMs) return result
+    if (!isTold && waitedMs >= SILENT_MS) {
       isTold = true
       onWait()
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.min(POLL_MS, waitMs - waited))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.min(POLL_MS, waitMs - waitedMs))
   }
 }
 

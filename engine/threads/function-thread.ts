@@ -19,7 +19,7 @@ import { EntityBase } from '../author/data-api/entity.ts'
 import { LanguageErrors } from '../author/data-api/language-errors.ts'
 import { ModuleDeclarations, originOfClass } from '../author/declare/module-declarations.ts'
 import { messageWithPlace } from '../author/declare/place.ts'
-import { unexported } from '../author/declare/unexported.ts'
+import { unexportedProblems } from '../author/declare/unexported.ts'
 import { traceOf } from '../caller/caller.ts'
 import { countThread } from '../base/counts/loop-delay.ts'
 import { suggestion } from '../base/suggestion.ts'
@@ -112,17 +112,17 @@ async function load(): Promise<{ classes: AuthorClass[]; functions: OwnFunction[
   let classes: AuthorClass[] = []
   const functions: OwnFunction[] = []
   const problems: string[] = []
-  const imported: { declarations: ModuleDeclarations; exported: readonly AuthorClass[] }[] = []
+  const importedModules: { declarations: ModuleDeclarations; exported: readonly AuthorClass[] }[] = []
   for (const [i, module] of modules.entries()) {
     outbox.post({ importing: i })
     const declarations = new ModuleDeclarations(module.plugin)
-    const exported = await importClasses(module, declarations)
-    imported.push({ declarations, exported })
-    problems.push(...exported.flatMap(each => subjectProblem(each, module.plugin)))
-    functions.push(...exported.flatMap(each => ownFunctions(each, module.plugin)))
-    classes = combineClasses(classes, exported.filter(hasSubject))
+    const exportedClasses = await importClasses(module, declarations)
+    importedModules.push({ declarations, exported: exportedClasses })
+    problems.push(...exportedClasses.flatMap(each => subjectProblem(each, module.plugin)))
+    functions.push(...exportedClasses.flatMap(each => ownFunctions(each, module.plugin)))
+    classes = combineClasses(classes, exportedClasses.filter(hasSubject))
   }
-  return { classes, functions, problems: [...problems, ...unexported(imported)] }
+  return { classes, functions, problems: [...problems, ...unexportedProblems(importedModules)] }
 }
 
 /** True if the model has the dataclass of a class. */

@@ -16,7 +16,7 @@ import type { WriteSteps } from '../write/steps/step.ts'
 import { InteractiveSteps, LinkedThread } from '../write/steps/linked-thread.ts'
 import {
   type FromWriter,
-  packed,
+  packOutcome,
   packRows,
   type SentOutcome,
   type ToWriter,
@@ -156,7 +156,7 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     for (const { from, steps } of together) {
       const { outcome } = steps
       if (!outcome || steps instanceof InteractiveSteps) continue
-      if (typeof from === 'number') outcomes.push({ id: from, outcome: packed(outcome) })
+      if (typeof from === 'number') outcomes.push({ id: from, outcome: packOutcome(outcome) })
       else if (from.id === undefined) from.thread.answer({ outcome })
       else if (!later.get(from.thread)?.push({ id: from.id, outcome }))
         later.set(from.thread, [{ id: from.id, outcome }])

@@ -21,7 +21,7 @@ export const MAX_PASSWORD_BYTES = 4096
  */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(16)
-  const key = await derive(normalised(password), salt, KEY_BYTES, { ...cost, maxmem: MAX_MEMORY })
+  const key = await derive(normalisePassword(password), salt, KEY_BYTES, { ...cost, maxmem: MAX_MEMORY })
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$')
 }
 
@@ -45,8 +45,8 @@ export async function verifyPassword(password: string, hash = UNMATCHABLE): Prom
   const [, N, r, p, salt, expected] = HASH.exec(hash)!
   const key = Buffer.from(expected!, 'base64url')
   const options = { N: Number(N), r: Number(r), p: Number(p), maxmem: MAX_MEMORY }
-  const derived = await derive(normalised(password), Buffer.from(salt!, 'base64url'), key.length, options)
-  return timingSafeEqual(derived, key)
+  const derivedKey = await derive(normalisePassword(password), Buffer.from(salt!, 'base64url'), key.length, options)
+  return timingSafeEqual(derivedKey, key)
 }
 
 const UNMATCHABLE = [
@@ -62,7 +62,7 @@ const UNMATCHABLE = [
  * Normalises a password, so that all ways to type it give the same string. Takes quadratic time in runs of combining marks, hence the
  * bound.
  */
-function normalised(password: string): string {
+function normalisePassword(password: string): string {
   const bytes = Buffer.byteLength(password)
   if (bytes > MAX_PASSWORD_BYTES) throw AuthErrors.PASSWORD_TOO_LONG(bytes, MAX_PASSWORD_BYTES)
   return password.normalize('NFKC')

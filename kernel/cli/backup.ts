@@ -66,7 +66,7 @@ export async function verify(
   print: (line: string) => void,
 ): Promise<boolean> {
   const { mapSizeBytes } = config.storage
-  const { restored, problems } = await withProgress(onProgress =>
+  const { restored: restoration, problems } = await withProgress(onProgress =>
     verifyBackup({
       storage: openStorage(place),
       backup: name,
@@ -77,8 +77,8 @@ export async function verify(
     }),
   )
   problems.forEach(print)
-  if (problems.length > 0) print(`${quantity(problems.length, 'problem')} in the store of backup ${restored.backup}`)
-  else print(`backup ${restored.backup} is all right: ${describeState(restored)}`)
+  if (problems.length > 0) print(`${quantity(problems.length, 'problem')} in the store of backup ${restoration.backup}`)
+  else print(`backup ${restoration.backup} is all right: ${describeState(restoration)}`)
   return problems.length === 0
 }
 
@@ -92,7 +92,7 @@ export async function restore(
   { data, storage }: Config,
   { place, name, at }: { place: BackupPlace; name?: string | undefined; at?: string | undefined },
 ): Promise<string> {
-  const restored = await withProgress(onProgress =>
+  const restoration = await withProgress(onProgress =>
     restoreBackup({
       path: data,
       mapSizeBytes: storage.mapSizeBytes,
@@ -104,7 +104,7 @@ export async function restore(
       onProgress,
     }),
   )
-  return `${data} has the state of ${describeState(restored)}; configuration, model, roles and users of backup ${restored.backup} are in ${join(data, 'config')}`
+  return `${data} has the state of ${describeState(restoration)}; configuration, model, roles and users of backup ${restoration.backup} are in ${join(data, 'config')}`
 }
 
 function readMoment(text: string): Moment {

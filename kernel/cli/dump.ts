@@ -56,8 +56,8 @@ export async function undump(
     }),
   )
   const count = Object.values(entities).reduce((sum, each) => sum + each, 0)
-  const served = `tesser start --model ${model ?? `${folder}/model.json`} --data ${config.data}`
-  return `${config.data} has ${quantity(count, 'entity', 'entities')}, stamp ${stamp}; ${served} serves it`
+  const command = `tesser start --model ${model ?? `${folder}/model.json`} --data ${config.data}`
+  return `${config.data} has ${quantity(count, 'entity', 'entities')}, stamp ${stamp}; ${command} serves it`
 }
 
 const accountFiles = (config: Config): { roles: string; directory: string } => ({

@@ -127,13 +127,13 @@ async function writeTable(
 
 /** Writes a file under a temporary name until it is complete. */
 async function writeWhole(out: string, write: (path: string) => Promise<void>): Promise<void> {
-  const unfinished = `${out}.part`
+  const unfinishedPath = `${out}.part`
   try {
-    rmSync(unfinished, { force: true })
-    await write(unfinished)
-    renameSync(unfinished, out)
+    rmSync(unfinishedPath, { force: true })
+    await write(unfinishedPath)
+    renameSync(unfinishedPath, out)
   } catch (error) {
-    rmSync(unfinished, { force: true })
+    rmSync(unfinishedPath, { force: true })
     throw error
   }
 }

@@ -57,25 +57,25 @@ export async function importFile(
     source?.close()
   }
   const { table } = upload
-  const imported = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
-  const { isComplete, rejected } = imported
-  print(`${describeSummary(imported, imported.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
-  if (rejected > 0) {
+  const summary = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
+  const { isComplete, rejected: rejectedCount } = summary
+  print(`${describeSummary(summary, summary.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
+  if (rejectedCount > 0) {
     const errors = new ErrorFile(settings.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`)
     // Lines of the answer itself, with the digits of long integers.
     const lines = rejectedLines(text)
     for (const line of table ? table.inFile(lines) : lines) errors.add(line)
     errors.close()
-    const more = rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
-    const first = more > 0 ? ` for the first ${imported.rejectedRows.length}` : ''
-    print(`${quantity(rejected, 'row')} could not be saved; ${errors.path} says why${first}`)
+    const more = rejectedCount - (table?.unsent.length ?? 0) - summary.rejectedRows.length
+    const first = more > 0 ? ` for the first ${summary.rejectedRows.length}` : ''
+    print(`${quantity(rejectedCount, 'row')} could not be saved; ${errors.path} says why${first}`)
     if (settings.trial) return false
     const { relations, existing } = settings
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
     const again = correctedCommand('import', errors.path, { ...upload.format, into, relations, more: options })
     print(`after you fix its rows: ${again}`)
   }
-  return isComplete && rejected === 0
+  return isComplete && rejectedCount === 0
 }
 
 /** Rows to be sent to a server, and the parameters that describe their format. */
@@ -103,10 +103,10 @@ async function sentRows(
 }
 
 /** Adds the number of rows that could not be sent. */
-const withUnsent = (imported: Imported, count: number): Imported => ({
-  ...imported,
-  read: imported.read + count,
-  rejected: imported.rejected + count,
+const withUnsent = (summary: Imported, count: number): Imported => ({
+  ...summary,
+  read: summary.read + count,
+  rejected: summary.rejected + count,
 })
 
 async function open(file: string, progress: ProgressDisplay): Promise<AsyncIterable<Buffer>> {

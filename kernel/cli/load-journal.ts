@@ -75,7 +75,7 @@ export class LoadJournal {
         `${this.head.file} or the options for reading it have changed since its load was interrupted; --restart begins from the first row`,
       )
     }
-    const remainder = unsettled(lines)
+    const remainder = readUnsettled(lines)
     this.descriptor = openSync(this.path, 'a', 0o600)
     // After an incomplete line, the next entry begins on a line of its own.
     writeSync(this.descriptor, '\n')
@@ -90,15 +90,15 @@ export class LoadJournal {
     const file = parse<JournalHead>(lines[0]!)?.file ?? this.head.file
     const goesOn = file === this.head.file ? '--resume continues' : `--resume with ${file} continues`
     throw new Error(
-      `a load of ${file} stopped after row ${unsettled(lines).position}; ${goesOn}, --restart begins from the first row`,
+      `a load of ${file} stopped after row ${readUnsettled(lines).position}; ${goesOn}, --restart begins from the first row`,
     )
   }
 
   /** Hooks by which the journal records a load. */
-  hooks(errors: ErrorFile, proposed: RowFormat['proposed']): Hooks {
+  hooks(errors: ErrorFile, proposals: RowFormat['proposed']): Hooks {
     return {
       onBegin: () => {
-        if (this.descriptor === undefined) this.begin(proposed)
+        if (this.descriptor === undefined) this.begin(proposals)
       },
       onSend: rows => {
         const id = randomUUID()
@@ -111,10 +111,10 @@ export class LoadJournal {
   }
 
   /** Empties the journal, before anything is saved. */
-  private begin(proposed: RowFormat['proposed']): void {
+  private begin(proposals: RowFormat['proposed']): void {
     this.descriptor = openSync(this.path, 'w', 0o600)
     this.write(this.head)
-    if (proposed) this.write({ proposed })
+    if (proposals) this.write({ proposed: proposals })
   }
 
   /** Writes the outcome of a request. The next entry makes it durable; until then the store has it. */
@@ -146,18 +146,18 @@ export class LoadJournal {
 
 const line = (entry: JournalHead | Entry): string => `${JSON.stringify(entry)}\n`
 
-function unsettled([, ...lines]: readonly string[]): Unsettled {
+function readUnsettled([, ...lines]: readonly string[]): Unsettled {
   let position = 0
   let errorBytes = 0
   const keptRows = new Set<number>()
   const savedRows = new Set<number>()
   const uncertain = new Set<number>()
   let lastRequest: SentRequest | undefined
-  let proposed: RowFormat['proposed']
+  let proposals: RowFormat['proposed']
   for (const text of lines) {
     // The process may have ended while writing a line.
     const entry: Entry = parse(text) ?? {}
-    proposed ??= entry.proposed
+    proposals ??= entry.proposed
     if (entry.id !== undefined) {
       lastRequest = { id: entry.id, rows: positions(entry.rows!) }
       for (const row of lastRequest.rows) uncertain.add(row)
@@ -178,7 +178,7 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
       }
     }
   }
-  return { position, kept: keptRows, savedRows, uncertain, errorBytes, lastRequest, proposed }
+  return { position, kept: keptRows, savedRows, uncertain, errorBytes, lastRequest, proposed: proposals }
 }
 
 /**

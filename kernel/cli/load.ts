@@ -102,16 +102,16 @@ async function loadSource(
   const progress = new LoadProgress(source.size, output)
   const rows = await openRows(format, source.path, settings, () => readBytes(source.path, progress.onBytes))
   const first = create && (await rows.sample())
-  const created =
+  const createdClass =
     create && (await newClass(config, name, first!, describeFormat(format, first!.format), create, dialog))
-  const into = created?.name ?? settings.into
+  const into = createdClass?.name ?? settings.into
   if (into === undefined) throw new InputError('name the dataclass with --into, or have one created with --new-class')
 
   const bundler = new ModuleBundler()
   // Events of plugins are part of a save, and their calculated attributes part of an entity.
   const plugins = await importPlugins(config, bundler)
   const engine = await openEngine({
-    ...engineOptions(config, plugins, created?.model),
+    ...engineOptions(config, plugins, createdClass?.model),
     ...(source.size > (settings.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
     memoryBytes: 0,
     onNote: printError,
@@ -124,10 +124,13 @@ async function loadSource(
   let isDone = false
   try {
     const dataClass = dataClassOf({ dataClass: into }, engine.catalog)
-    created?.write()
+    createdClass?.write()
     const sample = first ?? (await rows.sample(new Set(dataClass.attributesByName.keys())))
-    if (!created) tellFormat(name, format, sample, dialog.print)
-    const read = { ...sample.format, ...(created && created.nulls.length > 0 && { nulls: created.nulls }) }
+    if (!createdClass) tellFormat(name, format, sample, dialog.print)
+    const read = {
+      ...sample.format,
+      ...(createdClass && createdClass.nulls.length > 0 && { nulls: createdClass.nulls }),
+    }
     progress.start()
     journal = new LoadJournal(
       join(config.data, `load.${into}.${name}.ndjson`),
@@ -145,13 +148,13 @@ async function loadSource(
     const remainder = resume ? journal.resume() : undefined
     if (remainder) errors.continueAt(remainder.errorBytes)
     if (remainder) output.write(`continuing after row ${remainder.position + remainder.savedRows.size}\n`)
-    const file = await openFile(rows, dataClass, { sample, read, columns, created })
+    const file = await openFile(rows, dataClass, { sample, read, columns, created: createdClass })
     // Values behind the sample have to be as those in it.
-    const proposed = created?.values ?? remainder?.proposed
+    const proposals = createdClass?.values ?? remainder?.proposed
     await loadRows({
       target: engine.rows,
       dataClass,
-      format: { ...file.format, proposed },
+      format: { ...file.format, proposed: proposals },
       rows: file.rows,
       relations,
       columns,
@@ -162,7 +165,7 @@ async function loadSource(
         if (row.raw) addHints(hints, dataClass, row.raw(), read)
       },
       onProgress: progress.onRows,
-      ...journal.hooks(errors, proposed),
+      ...journal.hooks(errors, proposals),
       summary,
       signal,
     })
@@ -180,7 +183,7 @@ async function loadSource(
       output.write(`after you fix its rows: ${again}\n`)
     }
     for (const hint of hints) output.write(`${hint}\n`)
-    if (created && isDone) output.write(`serve it: ${startCommand(config)}\n`)
+    if (createdClass && isDone) output.write(`serve it: ${startCommand(config)}\n`)
     return isDone && summary.rejected === 0
   } catch (error) {
     progress.stop()
@@ -226,11 +229,11 @@ function openFile(
 function namesOf(
   { columns }: FileSample,
   { attributesByName }: DataClass,
-  created: NewClass | undefined,
+  createdClass: NewClass | undefined,
 ): Record<string, string | null> | undefined {
   const names = columns.flatMap(({ name }, i): [string, string | null][] => {
-    const attribute = created ? created.attributes[i]! : attributeName(name)
-    const isOther = created ? attribute !== name : !attributesByName.has(name) && attributesByName.has(attribute!)
+    const attribute = createdClass ? createdClass.attributes[i]! : attributeName(name)
+    const isOther = createdClass ? attribute !== name : !attributesByName.has(name) && attributesByName.has(attribute!)
     return isOther ? [[name, attribute]] : []
   })
   return names.length === 0 ? undefined : Object.fromEntries(names)

@@ -62,11 +62,11 @@ export async function bridge(
   const ask = async (line: string, message: Message): Promise<void> => {
     const { id = null } = message
     const isRequest = message.id !== undefined
-    const cancelled = new AbortController()
-    if (isRequest) requests.set(id, cancelled)
+    const controller = new AbortController()
+    if (isRequest) requests.set(id, controller)
     try {
       const headers = headersOf(message)
-      const answer = await fetch(url, { method: 'POST', headers, body: line, signal: cancelled.signal })
+      const answer = await fetch(url, { method: 'POST', headers, body: line, signal: controller.signal })
       const text = await answer.text()
       if (!isRequest) return
       const answers = messagesIn(text, answer.headers.get('content-type') ?? '')
@@ -76,7 +76,7 @@ export async function bridge(
         write(JSON.stringify(each))
       }
     } catch (error) {
-      if (isRequest && !cancelled.signal.aborted) fail(id, SERVER_ERROR, unreachable(url, error as Error))
+      if (isRequest && !controller.signal.aborted) fail(id, SERVER_ERROR, unreachable(url, error as Error))
     } finally {
       requests.delete(id)
     }

@@ -96,7 +96,7 @@ export async function newClass(
     throw new InputError(
       `no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; is the first line the header? nothing was created`,
     )
-  const proposed = proposeClass({
+  const proposal = proposeClass({
     className: name,
     columns: sample.columns,
     isTyped: sample.isTyped,
@@ -107,23 +107,23 @@ export async function newClass(
   })
   const relatedClass = addRelations(
     name,
-    proposed.dataClass,
+    proposal.dataClass,
     model,
-    relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposed.dataClass.attributes, each)),
+    relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposal.dataClass.attributes, each)),
   )
   model.dataClasses[name] = relatedClass.dataClass
   add(model, { attributes: relatedClass.inverses })
-  const columnMisfits = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposed, sample)
+  const columnMisfits = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposal, sample)
   refuseMisfits(columnMisfits, sample, options.types ?? {})
-  show({ file, as, name, sample, proposed, relatedClass, misfits: columnMisfits }, dialog.print)
+  show({ file, as, name, sample, proposed: proposal, relatedClass, misfits: columnMisfits }, dialog.print)
   if (!options.yes)
     await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
   return {
     name,
     model,
-    attributes: proposed.columns.map(({ attribute }) => attribute),
-    nulls: proposed.nulls,
-    values: proposed.values,
+    attributes: proposal.columns.map(({ attribute }) => attribute),
+    nulls: proposal.nulls,
+    values: proposal.values,
     write() {
       let newText = insertJson(text, ['dataClasses'], name, relatedClass.dataClass)
       for (const [target, inverse, attribute] of relatedClass.inverses)

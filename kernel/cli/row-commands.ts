@@ -114,7 +114,7 @@ with --update if rows have keys.`,
       if (!isComplete) process.exitCode = FAILED
     })
 
-  const imported = addServerOptions(program.command('import'), ' of an administrator')
+  const importCommand = addServerOptions(program.command('import'), ' of an administrator')
     .description('Save the rows of a file as entities in a running server.')
     .argument('<file>', 'as for tesser load')
     .requiredOption('--into <dataClass>', 'dataclass of the entities')
@@ -131,7 +131,7 @@ with --update if rows have keys.`,
     )
     .option(...RELATION)
     .option('--errors <file>', 'file for rows that cannot be saved; by default {file}.errors.ndjson')
-  withFormat(imported).action(async (file: string, { column, relation, ...options }, command: Command) => {
+  withFormat(importCommand).action(async (file: string, { column, relation, ...options }, command: Command) => {
     const { importFile } = await import('./import.ts')
     const settings = { ...options, file, columns: column, relations: relation, url: serverOf(command) }
     if (!(await importFile(settings, print))) process.exitCode = FAILED

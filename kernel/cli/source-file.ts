@@ -61,7 +61,7 @@ export async function openSource(source: string, signal?: AbortSignal, maxBytes 
   const close = removedAtExit(folder)
   try {
     const path = join(folder, nameOf(source))
-    await pipeline(bounded(source, bytes, maxBytes), createWriteStream(path, { mode: 0o600 }), { signal })
+    await pipeline(limitBytes(source, bytes, maxBytes), createWriteStream(path, { mode: 0o600 }), { signal })
     return { path, size: statSync(path).size, modifiedMs: 0, close }
   } catch (error) {
     close()
@@ -69,7 +69,7 @@ export async function openSource(source: string, signal?: AbortSignal, maxBytes 
   }
 }
 
-async function* bounded(source: string, bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+async function* limitBytes(source: string, bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let size = 0
   for await (const chunk of bytes) {
     size += chunk.length

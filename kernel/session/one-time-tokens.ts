@@ -32,7 +32,7 @@ export class OneTimeTokens {
   /** Adds a token to the record of a session. @returns changes to be stored with the record */
   create({ handle, record }: Session, hash: string, seconds: number): RecordChange[] {
     const entry: Entry = { session: handle, expires: Math.min(this.now() + seconds * 1000, record.endsAt) }
-    const { list, surplus: oldTokens } = appended(record.tokens, hash, MAX_TOKENS)
+    const { list, surplus: oldTokens } = appendElement(record.tokens, hash, MAX_TOKENS)
     record.tokens = list
     return [{ key: TOKEN_PREFIX + hash, value: entry }, ...removals(TOKEN_PREFIX, oldTokens)]
   }
@@ -58,7 +58,7 @@ export class OneTimeTokens {
   createAlias({ handle, record }: Session): { id: string; changes: RecordChange[] } {
     const id = randomId()
     const entry: Entry = { session: handle, expires: record.endsAt }
-    const { list, surplus: oldAliases } = appended(record.aliases, handleOf(id), MAX_ALIASES)
+    const { list, surplus: oldAliases } = appendElement(record.aliases, handleOf(id), MAX_ALIASES)
     record.aliases = list
     const changes = [{ key: ALIAS_PREFIX + handleOf(id), value: entry }, ...removals(ALIAS_PREFIX, oldAliases)]
     return { id, changes }
@@ -87,7 +87,11 @@ export class OneTimeTokens {
 }
 
 /** Appends an element. @returns the list, and its oldest elements beyond `limit` */
-function appended(list: readonly string[] = [], element: string, limit: number): { list: string[]; surplus: string[] } {
+function appendElement(
+  list: readonly string[] = [],
+  element: string,
+  limit: number,
+): { list: string[]; surplus: string[] } {
   const all = [...list, element]
   return { list: all.slice(-limit), surplus: all.slice(0, -limit) }
 }

@@ -55,15 +55,15 @@ export function prepareAnswer({ status, headers, cookie, tag, body }: TransportR
   const headerLines = headers ? linesOf(headers) : []
   if (cookie !== undefined && UNSAFE_IN_HEADER.test(cookie)) throw unsafe('Set-Cookie', cookie)
   if (tag !== undefined && UNSAFE_IN_HEADER.test(tag)) throw unsafe('ETag', tag)
-  const prepared = typeof body === 'string' ? Buffer.from(body) : body
+  const preparedBody = typeof body === 'string' ? Buffer.from(body) : body
   return {
     status,
     reason: STATUS_CODES[status] ?? 'Unknown',
     headerLines,
     cookie,
     tag,
-    body: prepared,
-    size: sizeOf(prepared),
+    body: preparedBody,
+    size: sizeOf(preparedBody),
     bodiless: status === 204 || status === 304,
   }
 }

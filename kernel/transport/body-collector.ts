@@ -19,8 +19,8 @@ export class BodyCollector extends BodyReceiver<Uint8Array> {
 
   /** The received bytes. A message to another thread copies the whole buffer, so little of it may be unused. */
   get #gathered(): Uint8Array {
-    const gathered = this.#buffer.subarray(0, this.receivedBytes)
-    return this.#buffer.byteLength > 2 * this.receivedBytes ? Buffer.from(gathered) : gathered
+    const bytes = this.#buffer.subarray(0, this.receivedBytes)
+    return this.#buffer.byteLength > 2 * this.receivedBytes ? Buffer.from(bytes) : bytes
   }
 
   protected drop(): void {

@@ -79,10 +79,10 @@ export abstract class BodyReceiver<T> implements Receiving {
     if (this.settled || this.#isReleased) return
     const { bodyBytes } = this.limits
     this.receivedBytes += chunk.byteLength
-    const chopped = choppedBody(++this.#pieces, this.receivedBytes)
-    if (chopped) {
+    const error = choppedBody(++this.#pieces, this.receivedBytes)
+    if (error) {
       this.drop()
-      this.refuse(chopped)
+      this.refuse(error)
       return
     }
     if (this.#reason === undefined) {

@@ -16,10 +16,10 @@ export interface ConnectionBound {
   readonly isRequired: boolean
 }
 
-/** @param configured 0 for the number that the system allows @param threads see {@link connectionsWithin} */
-export function connectionBound(configured: number, threads: readonly number[]): ConnectionBound {
-  const maxConnections = configured || connectionsWithin(threads)
-  return { maxConnections, isRequired: configured > 0 || maxConnections < FEW_CONNECTIONS }
+/** @param configuredLimit 0 for the number that the system allows @param threads see {@link connectionsWithin} */
+export function connectionBound(configuredLimit: number, threads: readonly number[]): ConnectionBound {
+  const maxConnections = configuredLimit || connectionsWithin(threads)
+  return { maxConnections, isRequired: configuredLimit > 0 || maxConnections < FEW_CONNECTIONS }
 }
 
 /**

@@ -93,20 +93,21 @@ export class RequestGuard {
     if (this.#headBytes + method.length + path.length + query.length > headerBytes) {
       return EdgeErrors.HEAD_TOO_LARGE(headerBytes)
     }
-    if (!KNOWN_METHODS.has(method)) return malformed('the method is not one of HTTP, in upper case')
+    if (!KNOWN_METHODS.has(method)) return malformedRequest('the method is not one of HTTP, in upper case')
     // `*` and absolute targets are for proxies; one of the builds cannot parse them, so none accepts them.
-    if (path.charCodeAt(0) !== 47) return malformed('the request target does not start with "/"')
-    if (this.#namelessHeader) return malformed('a header has no name')
-    if (this.#hosts !== 1) return malformed(`there are ${this.#hosts} Host headers, exactly one is needed`)
-    if (this.#host === '') return malformed('the Host header is empty')
-    if (this.#lengths > 0 && this.#codings > 0) return malformed('both Content-Length and Transfer-Encoding are given')
-    if (this.#lengths > 1) return malformed('there is more than one Content-Length')
+    if (path.charCodeAt(0) !== 47) return malformedRequest('the request target does not start with "/"')
+    if (this.#namelessHeader) return malformedRequest('a header has no name')
+    if (this.#hosts !== 1) return malformedRequest(`there are ${this.#hosts} Host headers, exactly one is needed`)
+    if (this.#host === '') return malformedRequest('the Host header is empty')
+    if (this.#lengths > 0 && this.#codings > 0)
+      return malformedRequest('both Content-Length and Transfer-Encoding are given')
+    if (this.#lengths > 1) return malformedRequest('there is more than one Content-Length')
     if (this.#lengths === 1 && !PLAIN_LENGTH.test(this.#length)) {
-      return malformed('Content-Length is not a plain decimal number of at most 15 digits')
+      return malformedRequest('Content-Length is not a plain decimal number of at most 15 digits')
     }
-    if (this.#codings > 1) return malformed('there is more than one Transfer-Encoding')
+    if (this.#codings > 1) return malformedRequest('there is more than one Transfer-Encoding')
     if (this.#codings === 1) {
-      if (this.#coding !== 'chunked') return malformed('Transfer-Encoding is not exactly "chunked"')
+      if (this.#coding !== 'chunked') return malformedRequest('Transfer-Encoding is not exactly "chunked"')
       if (refuseChunked) return EdgeErrors.LENGTH_REQUIRED()
     }
     return undefined
@@ -158,6 +159,6 @@ export class RequestGuard {
   }
 }
 
-function malformed(reason: string): ProtocolError {
+function malformedRequest(reason: string): ProtocolError {
   return EdgeErrors.MALFORMED_REQUEST(reason)
 }

@@ -65,10 +65,10 @@ export class HeldBody implements Receiving {
 
   #keep(chunk: Uint8Array, isLast: boolean): void {
     const bytes = this.#bytes + chunk.byteLength
-    const chopped = choppedBody(this.#pieces.length + 1, bytes)
-    if (chopped || !this.memory.tryGrow(this.#bytes, bytes)) {
+    const error = choppedBody(this.#pieces.length + 1, bytes)
+    if (error || !this.memory.tryGrow(this.#bytes, bytes)) {
       this.#forget()
-      this.fail(chopped ?? noMemory(this.memory))
+      this.fail(error ?? noMemory(this.memory))
       return
     }
     this.#bytes = bytes

@@ -37,9 +37,9 @@ export class InFlight {
     const timeLeft = (): number => Math.max(0, endsAt - performance.now())
     for (;;) {
       await this.#idle(timeLeft())
-      const entered = this.#entered
+      const enteredCount = this.#entered
       if (quietMs > 0 && timeLeft() > 0) await delay(Math.min(quietMs, timeLeft()))
-      if (timeLeft() === 0 || this.#entered === entered) return
+      if (timeLeft() === 0 || this.#entered === enteredCount) return
     }
   }
 

@@ -14,7 +14,7 @@ import { EncodedConnection, type ParserError } from './encoded-connection.ts'
 import { Edge } from './edge.ts'
 import { Exchange } from './exchange.ts'
 import { NodeHttpConnection } from './node-http-connection.ts'
-import { unmapped } from './remote-address.ts'
+import { unmapAddress } from './remote-address.ts'
 import { readTls, type TlsIdentity } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
 
@@ -57,12 +57,12 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
       return identity.certificate
     },
     async close(graceMs, quietMs = 0) {
-      const drained = edge.inFlight.drained(graceMs, quietMs)
+      const drain = edge.inFlight.drained(graceMs, quietMs)
       // Waiting connections are accepted first.
       await new Promise(resolve => setImmediate(resolve))
       // `close` of the HTTP server would also close idle connections, on which requests may be in transit.
       const closing = new Promise<unknown>(resolve => NetServer.prototype.close.call(server, resolve))
-      await drained
+      await drain
       await new Promise(resolve => setImmediate(resolve))
       server.close()
       server.closeAllConnections()
@@ -221,7 +221,7 @@ class NodeHttpExchange extends Exchange {
   }
 
   protected get peerAddress(): string {
-    return unmapped(this.#req.socket.remoteAddress ?? '')
+    return unmapAddress(this.#req.socket.remoteAddress ?? '')
   }
 
   get isOver(): boolean {

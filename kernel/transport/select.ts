@@ -23,16 +23,16 @@ const PREFERENCE: readonly TransportName[] = ['uws', 'uws-node20', 'node-http']
  * @throws {Error} if a named transport does not load, with the reason
  */
 export function selectTransport(
-  preferred: TransportName | 'auto',
+  preferredName: TransportName | 'auto',
   headerBytes: number,
   bound?: ConnectionBound,
 ): TransportSelection {
   const passedOver: string[] = []
   const warnings: string[] = []
-  for (const name of preferred === 'auto' ? PREFERENCE : [preferred]) {
+  for (const name of preferredName === 'auto' ? PREFERENCE : [preferredName]) {
     if (name === 'uws-node20' && bound?.isRequired) {
       const problem = `transport uws-node20 cannot limit connections, here to ${bound.maxConnections}`
-      if (preferred === 'auto') {
+      if (preferredName === 'auto') {
         passedOver.push(`${problem} (server.maxConnections, or half of ulimit -n)`)
         continue
       }
@@ -45,7 +45,7 @@ export function selectTransport(
       return { name, start, passedOver, warnings }
     } catch (cause) {
       const problem = `transport ${name} does not load: ${lastLine(cause)}`
-      if (preferred !== 'auto') {
+      if (preferredName !== 'auto') {
         throw new Error(`${problem}; "auto" takes the fastest of ${PREFERENCE.join(', ')} that does`, { cause })
       }
       passedOver.push(problem)

@@ -20,7 +20,7 @@ export const SHARED = 0
  */
 export async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
   const { host, onWaiting } = options
-  for (let waited = 0; ; waited += RETRY_MS) {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     const exclusive = await tryToListen(app, options, uws.LIBUS_LISTEN_EXCLUSIVE_PORT)
     const port = exclusive ? uws.us_socket_local_port(exclusive) : options.port
     if (exclusive) uws.us_listen_socket_close(exclusive)
@@ -30,10 +30,10 @@ export async function listen(uws: UwsModule, app: TemplatedApp, options: Transpo
     }
     const socket = port !== 0 && (await tryToListen(app, { ...options, port }, SHARED))
     if (socket) return socket
-    if (port === 0 || waited >= TIME_WAIT_MS) {
+    if (port === 0 || waitedMs >= TIME_WAIT_MS) {
       throw cannotListen(options, new Error('the system refuses, and does not say why'))
     }
-    if (waited === 0) {
+    if (waitedMs === 0) {
       onWaiting?.(`connections to port ${port} of a server before are not over yet; waiting for it, a minute at most`)
     }
     await setTimeout(RETRY_MS)

@@ -76,12 +76,12 @@ async function close(
   uws: UwsModule,
   apps: readonly TemplatedApp[],
   socket: us_listen_socket,
-  drained: Promise<void>,
+  drain: Promise<void>,
 ): Promise<void> {
   // Waiting connections are accepted first.
   await new Promise(resolve => setImmediate(resolve))
   uws.us_listen_socket_close(socket)
-  await drained
+  await drain
   // The last answer may be written but not yet sent, which happens at the end of the current turn.
   await new Promise(resolve => setImmediate(resolve))
   for (const app of apps) app.close()

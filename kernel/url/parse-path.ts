@@ -66,10 +66,10 @@ export function parsePath(rawPath: string): ResourcePath {
     return { kind: 'service', name: decode(rawPath.slice(start, end)), parts: readParts(rawPath, end) }
   }
   const nameEnd = endOfName(rawPath, start)
-  if (nameEnd === start) throw malformed(rawPath, start, 'the name of a dataclass')
+  if (nameEnd === start) throw malformedPath(rawPath, start, 'the name of a dataclass')
   const dataClass = decode(rawPath.slice(start, nameEnd))
   const { selector, end } = readSelector(rawPath, nameEnd)
-  if (end < rawPath.length && rawPath.charCodeAt(end) !== SLASH) throw malformed(rawPath, end, '"/" or the end')
+  if (end < rawPath.length && rawPath.charCodeAt(end) !== SLASH) throw malformedPath(rawPath, end, '"/" or the end')
   return { kind: 'dataClass', dataClass, selector, parts: readParts(rawPath, end) }
 }
 
@@ -84,11 +84,11 @@ function readSelector(raw: string, start: number): Selected {
 
 function readAttributeSelector(raw: string, start: number): Selected {
   const open = endOfName(raw, start)
-  if (open === start) throw malformed(raw, start, 'the name of an attribute')
-  if (closingBracket(codeAt(raw, open)) === undefined) throw malformed(raw, open, 'a value in brackets: "("')
+  if (open === start) throw malformedPath(raw, start, 'the name of an attribute')
+  if (closingBracket(codeAt(raw, open)) === undefined) throw malformedPath(raw, open, 'a value in brackets: "("')
   const { texts, end } = readBrackets(raw, open, false)
   const value = texts[0]
-  if (value === undefined) throw malformed(raw, end - 1, 'a value; an empty one is written ("")')
+  if (value === undefined) throw malformedPath(raw, end - 1, 'a value; an empty one is written ("")')
   return { selector: { kind: 'attribute', attribute: decode(raw.slice(start, open)), value }, end }
 }
 
@@ -112,15 +112,15 @@ function readBrackets(raw: string, start: number, severalTexts: boolean): { text
     i = isQuoted ? next(raw, textStart) : textStart
     while (i < raw.length && !(isQuoted ? closes(i) : ends(i))) i = next(raw, i)
     if (i >= raw.length) {
-      if (!isQuoted) throw malformed(raw, raw.length, `a closing "${String.fromCharCode(close)}"`)
-      throw unclosed(quote, textStart)
+      if (!isQuoted) throw malformedPath(raw, raw.length, `a closing "${String.fromCharCode(close)}"`)
+      throw unclosedQuote(quote, textStart)
     }
     const text = decode(raw.slice(isQuoted ? next(raw, textStart) : textStart, i))
     if (isQuoted) i = next(raw, i)
     const isLast = codeAt(raw, i) === close
     const isNothing = text === '' && !isQuoted
     if (isNothing && !(isLast && texts.length === 0))
-      throw malformed(raw, textStart, 'a key; an empty one is written ""')
+      throw malformedPath(raw, textStart, 'a key; an empty one is written ""')
     if (!isNothing) texts.push(text)
     i = next(raw, i)
     if (isLast) return { texts, end: i }
@@ -163,7 +163,7 @@ function endOfPart(raw: string, start: number): number {
     i = next(raw, i)
     if ((code === SINGLE_QUOTE || code === DOUBLE_QUOTE) && !isWordCharacter(before)) {
       while (i < raw.length && codeAt(raw, i) !== code) i = next(raw, i)
-      if (i >= raw.length) throw unclosed(code, quoteAt)
+      if (i >= raw.length) throw unclosedQuote(code, quoteAt)
       i = next(raw, i)
     }
     before = code
@@ -175,12 +175,12 @@ function closingBracket(open: number): number | undefined {
   return open === 0x28 ? 0x29 : open === 0x5b ? 0x5d : undefined
 }
 
-function unclosed(quote: number, index: number): ProtocolError {
+function unclosedQuote(quote: number, index: number): ProtocolError {
   return quote === SINGLE_QUOTE
     ? UrlErrors.UNCLOSED_SINGLE_QUOTE('path', index + 1)
     : UrlErrors.UNCLOSED_DOUBLE_QUOTE('path', index + 1)
 }
 
-function malformed(raw: string, index: number, expected: string): ProtocolError {
+function malformedPath(raw: string, index: number, expected: string): ProtocolError {
   return UrlErrors.MALFORMED_PATH(shorten(raw), index + 1, expected)
 }

@@ -49,9 +49,9 @@ export function parseQueryString(raw: string, onRepeated?: (name: string) => voi
       continue
     }
     const valueStart = i + 1
-    const unwrapped = endOfWrapped(raw, valueStart, quotes)
-    const end = unwrapped === undefined ? endOfPlain(raw, valueStart, quotes) : next(raw, unwrapped)
-    const value = unwrapped === undefined ? raw.slice(valueStart, end) : raw.slice(next(raw, valueStart), unwrapped)
+    const wrappedEnd = endOfWrapped(raw, valueStart, quotes)
+    const end = wrappedEnd === undefined ? endOfPlain(raw, valueStart, quotes) : next(raw, wrappedEnd)
+    const value = wrappedEnd === undefined ? raw.slice(valueStart, end) : raw.slice(next(raw, valueStart), wrappedEnd)
     set(name, value)
     start = end + 1
   }

@@ -61,7 +61,7 @@ export default definePlugin({
     for (const [name, spec] of PARAMETERS) parameter(name, spec)
     const converter = new Converter(new URL('./convert.child.js', import.meta.url), limits)
     onClose(() => converter.close())
-    const converted = new ByteCache(cacheBytes)
+    const convertedImages = new ByteCache(cacheBytes)
 
     command('$imageformat', IMAGE_FORMAT, request => answer(request, variantOf(request, maxSide)))
     command('$binary', BINARY, request => (request.flag('$binary') ? answer(request, undefined) : undefined))
@@ -110,7 +110,7 @@ export default definePlugin({
       if (conversion === undefined) return replyWithStored()
       if (conversion === 'impossible' || size > maxInputBytes) return EMPTY
       const image = binary.id
-      const result = converted.get(`${image} ${name}`, () =>
+      const result = convertedImages.get(`${image} ${name}`, () =>
         converter.convert({ ...variant!, image, format: conversion, load: () => bytesOf(binary) }),
       )
       const orGone = result instanceof Promise ? result.catch(unlessGone) : result

@@ -35,11 +35,11 @@ export interface Model ${block(model.dataClasses.map(({ name }) => `${nameText(n
 export interface Database<Classes = unknown> {
   readonly model: Model
   readonly services: {
-    readonly dataStore: ${indented(writeFunctions(model.dataStore, shows))}
-    readonly singletons: ${indented(block(singletons))}
+    readonly dataStore: ${indent(writeFunctions(model.dataStore, shows))}
+    readonly singletons: ${indent(block(singletons))}
   }
   readonly classes: Classes
-  readonly parameters: ${indented(block(model.parameters.map(writeParameter)))}
+  readonly parameters: ${indent(block(model.parameters.map(writeParameter)))}
 }
 
 ${shapes.join('\n')}
@@ -78,7 +78,7 @@ const IMPORTS = `import {
 export * from 'tesser/client'
 `
 
-const indented = (text: string): string => text.replaceAll('\n', '\n    ')
+const indent = (text: string): string => text.replaceAll('\n', '\n    ')
 /** Name of the shape of a dataclass. Names of dataclasses have no `$`, so it cannot collide with a name of the language or the runtime. */
 const shapeName = (dataClass: string): string => `$${partOfIdentifier(dataClass)}`
 

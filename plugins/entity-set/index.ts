@@ -37,7 +37,7 @@ export default definePlugin({
     for (const [name, spec] of PARAMETERS) parameter(name, spec)
     const { entitySets } = engine
     /** The set in the address; `set` is absent if the request only names the set, or if its members have been changed. */
-    const addressed = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
+    const addressedSets = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
 
     part('$entityset', (request, next) => {
       const text = next()
@@ -52,7 +52,7 @@ export default definePlugin({
           request.steps.push(() => release(ids, request))
         })
       }
-      addressed.set(request, { text })
+      addressedSets.set(request, { text })
       request.steps.push(() => open(request, text))
       return undefined
     })
@@ -76,7 +76,7 @@ export default definePlugin({
     const start = (request: RestRequest, set: EntitySet | undefined): undefined | Promise<Reply | undefined> => {
       const changes = ['$logicOperator', '$otherCollection', '$clean', '$refresh']
       request.read.source = sourceOf(set?.members ?? NO_MEMBERS)
-      addressed.get(request)!.set = set
+      addressedSets.get(request)!.set = set
       return changes.some(name => request.parameters.has(name)) ? change(request, set) : undefined
     }
 
@@ -101,20 +101,20 @@ export default definePlugin({
       }
       if (request.flag('$clean')) members = await entitySets.clean(dataClass, members, requester)
       request.read.source = sourceOf(members)
-      addressed.get(request)!.set = isCombined || request.flag('$clean') ? undefined : set
+      addressedSets.get(request)!.set = isCombined || request.flag('$clean') ? undefined : set
       return undefined
     }
 
     // Without a set the whole dataclass would be selected, which is never intended.
     parameter('$logicOperator', LOGIC_OPERATOR, (_read, _value, request) => {
-      if (!addressed.has(request)) throw EntitySetRequestErrors.NOT_A_SET('$logicOperator')
+      if (!addressedSets.has(request)) throw EntitySetRequestErrors.NOT_A_SET('$logicOperator')
     })
 
     method('entityset', METHODS.entityset, async request => {
       const { read } = request
       if (request.isEntity) throw EntitySetRequestErrors.NOT_A_COLLECTION()
       const timeoutSeconds = readTimeout(request.parameter('$timeout'))
-      const same = read.filter === undefined && read.orderBy === undefined ? addressed.get(request)?.set : undefined
+      const same = read.filter === undefined && read.orderBy === undefined ? addressedSets.get(request)?.set : undefined
       const quotas = request.session.entitySetOptions(timeoutSeconds)
       if (same && timeoutSeconds !== undefined) entitySets.setTimeout(same, timeoutSeconds, quotas.maxTimeoutSeconds)
       const options = { ...quotas, saved: savedAtCreation(request) }
@@ -124,7 +124,7 @@ export default definePlugin({
 
     method('subentityset', METHODS.subentityset, request =>
       // Clients page a set with the parameters that made it.
-      addressed.has(request) ? encoded(engine.read(request.read, request.transport)) : createRelated(request),
+      addressedSets.has(request) ? encoded(engine.read(request.read, request.transport)) : createRelated(request),
     )
 
     const createRelated = async (request: RestRequest): Promise<Reply> => {
@@ -145,7 +145,7 @@ export default definePlugin({
 
     method('release', METHODS.release, async request => {
       request.refuseOtherPages()
-      const address = addressed.get(request)
+      const address = addressedSets.get(request)
       if (!address) throw EntitySetRequestErrors.NOT_A_SET('$method=release')
       await entitySets.release(request.dataClass!, address.text)
       return json({ ok: true })

@@ -174,15 +174,15 @@ function rightsInfo(engine: PluginEngine, [kind, name, ...more]: readonly string
       (kind === 'role' && roles.some(({ role }) => role === name)) ||
       (kind === 'privilege' && privileges.some(({ privilege }) => privilege === name)))
   if (!isKnown) throw InfoErrors.UNKNOWN_GRANT([kind, name, ...more].join('/').slice(0, 100))
-  const explained = engine.explainRights({
+  const explanation = engine.explainRights({
     roles: kind === 'role' ? [name!] : [],
     privileges: kind === 'privilege' ? [name!] : [],
   })
-  if (!explained) return { hasRoles: false }
+  if (!explanation) return { hasRoles: false }
   let rightCount = 0
   const rights: object[] = []
-  for (const right of explained.rights) if (++rightCount <= LIMIT) rights.push(right)
-  return { hasRoles: true, privileges: explained.privileges, rightCount, rights }
+  for (const right of explanation.rights) if (++rightCount <= LIMIT) rights.push(right)
+  return { hasRoles: true, privileges: explanation.privileges, rightCount, rights }
 }
 
 async function release({ verb }: RestRequest, ids: string | undefined, sessions: Sessions): Promise<Reply> {

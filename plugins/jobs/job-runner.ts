@@ -164,28 +164,28 @@ export class JobRunner {
     const endings = this.endedChanges.splice(0)
     const due = this.due(time).map(from => ({ from, to: { ...from, state: 'ready', time } as const }))
     const claimedChanges = this.claims().map(from => ({ from, to: toRunning(from, time) }))
-    const scheduled = this.scheduled(time)
+    const scheduling = this.scheduled(time)
     const changes = [
       ...endings,
       ...due,
-      ...scheduled.changes,
+      ...scheduling.changes,
       ...claimedChanges,
       ...this.outdated(time, endings.length),
     ]
-    if (changes.length > 0 || scheduled.next.size > 0) {
+    if (changes.length > 0 || scheduling.next.size > 0) {
       try {
-        await jobs.store(changes, scheduled.next)
+        await jobs.store(changes, scheduling.next)
       } catch (error) {
         this.endedChanges.unshift(...endings)
         throw error
       }
-      if (scheduled.next.size > 0) this.next = jobs.schedules()
+      if (scheduling.next.size > 0) this.next = jobs.schedules()
     }
     for (const { to } of claimedChanges) {
       if (this.isClosed) this.endedChanges.push({ from: to, to: toWaiting(to, now()) })
       else this.begin(to)
     }
-    if (due.length > 0 || scheduled.changes.length > 0) return 0
+    if (due.length > 0 || scheduling.changes.length > 0) return 0
     const times = [...this.next.values(), time + LOOK_MS, this.nextDue()]
     return Math.max(1, Math.min(...times) - now())
   }

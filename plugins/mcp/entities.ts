@@ -91,9 +91,9 @@ export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] 
     return !isBuiltIn && !verbs && !isOwn && on.includes('list')
   })
 
-const addedOf = (query: Entities, registered: Registered): Record<string, string | undefined> =>
+const addedOf = (query: Entities, registrations: Registered): Record<string, string | undefined> =>
   Object.fromEntries(
-    pluginParameters(registered).map(({ name }) => {
+    pluginParameters(registrations).map(({ name }) => {
       const value = (query as unknown as Record<string, unknown>)[name.slice(1)]
       return [name.slice(1), value === undefined ? undefined : String(value)]
     }),

@@ -13,7 +13,8 @@ export function simplify(value: unknown, withStamps: boolean): unknown {
   // A number with too many digits for a double is a String object.
   if (typeof value !== 'object' || value === null || value instanceof String) return value
   // Objects that are values may have such members, too.
-  if ('__deferred' in value && typeof value.__deferred === 'object' && value.__deferred) return linked(value.__deferred)
+  if ('__deferred' in value && typeof value.__deferred === 'object' && value.__deferred)
+    return replaceLink(value.__deferred)
   if ('__ENTITIES' in value && Array.isArray(value.__ENTITIES))
     return value.__ENTITIES.map(each => simplify(each, withStamps))
   if (Array.isArray(value)) return value.map(each => simplify(each, withStamps))
@@ -26,7 +27,7 @@ const isShown = (name: string, withStamps: boolean): boolean =>
   !name.startsWith('__') || name === '__KEY' || name === '__SCORE' || (withStamps && name === '__STAMP')
 
 /** Replacement of a link: the beginning of a long value, the key of a related entity, or a hint at an image. */
-function linked({ brief, image, __KEY, uri }: Link): unknown {
+function replaceLink({ brief, image, __KEY, uri }: Link): unknown {
   if (brief !== undefined) return `${brief}…`
   if (image) return '(an image: ask the tool image)'
   if (__KEY !== undefined) return __KEY

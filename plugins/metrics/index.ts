@@ -62,13 +62,13 @@ const ROUTE: RouteSpec = {
 const HEADERS = { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }
 
 /** Metrics of the process and its event loop, collected once for all servers in the process. */
-let collected: Registry | undefined
+let processRegistry: Registry | undefined
 function ofProcess(): Registry {
-  if (!collected) {
-    collected = new Registry()
-    collectDefaultMetrics({ register: collected })
+  if (!processRegistry) {
+    processRegistry = new Registry()
+    collectDefaultMetrics({ register: processRegistry })
   }
-  return collected
+  return processRegistry
 }
 
 async function textOf(metrics: Metrics): Promise<string> {

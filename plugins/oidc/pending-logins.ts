@@ -57,9 +57,8 @@ export class PendingLogins {
   }
 
   private checksOf(state: string): Checks {
-    const derived = (purpose: string) =>
-      createHmac('sha256', this.key).update(`${purpose} ${state}`).digest('base64url')
-    return { state, nonce: derived('nonce'), codeVerifier: derived('code verifier') }
+    const derive = (purpose: string) => createHmac('sha256', this.key).update(`${purpose} ${state}`).digest('base64url')
+    return { state, nonce: derive('nonce'), codeVerifier: derive('code verifier') }
   }
 }
 

@@ -82,11 +82,11 @@ export class Provider {
 
   private configuration(): Promise<oauth.Configuration> {
     if (!this.discovered || this.discovered.until <= this.scope.now()) {
-      const discovered: Discovered = { config: this.discover(), until: this.scope.now() + DISCOVERED_MS }
-      discovered.config.catch(() => {
-        discovered.until = this.scope.now() + PAUSE_MS
+      const discovery: Discovered = { config: this.discover(), until: this.scope.now() + DISCOVERED_MS }
+      discovery.config.catch(() => {
+        discovery.until = this.scope.now() + PAUSE_MS
       })
-      this.discovered = discovered
+      this.discovered = discovery
     }
     return this.discovered.config
   }

@@ -18,10 +18,10 @@ export class Refused extends Error {}
  */
 export function userOf(name: string, provider: ProviderOptions, claims: Claims): User {
   const { allow = {}, roles, privileges } = provider
-  const { emailDomains, claims: required = {} } = allow
+  const { emailDomains, claims: requiredClaims = {} } = allow
   if (emailDomains && !emailDomains.includes(confirmedEmail(claims).domain))
     throw new Refused(`its e-mail address is in none of the domains in providers.${name}.allow.emailDomains`)
-  for (const [claim, values] of Object.entries(required)) {
+  for (const [claim, values] of Object.entries(requiredClaims)) {
     if (!textsAt(claims, claim).some(value => values.includes(value)))
       throw new Refused(`its claim ${claim} has none of the values in providers.${name}.allow.claims`)
   }

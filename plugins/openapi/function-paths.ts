@@ -27,7 +27,7 @@ export function functionsOf(
     Object.assign(sections.responses, responses)
     Object.assign(sections.requestBodies, requestBodies)
   }
-  const { services, parts, hasMembers } = parameters.registered
+  const { services, parts, hasMembers } = parameters.registrations
   if (services.has('$catalog')) {
     for (const classFunction of classes.dataStore.values())
       add(`/$catalog/${classFunction.name}`, classFunction, idOf(classFunction))

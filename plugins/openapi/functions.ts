@@ -105,7 +105,7 @@ function responseOf({ result, isStream }: ClassFunction, view: View): object {
   const answer = (schema: JsonSchema): object => ({ description: 'The answer.', content: jsonContent(schema) })
   const bodies = alternativesOf(result)
   const isEntities = (schema: JsonSchema): boolean => ENTITY_OF in schema || SELECTION_OF in schema
-  if (!bodies.some(isEntities)) return answer(wrapped(result))
+  if (!bodies.some(isEntities)) return answer(wrapResult(result))
   const schemas = bodies.filter(each => each !== result || !Array.isArray(result.anyOf)).map(each => bodyOf(each, view))
   return answer(schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
 }
@@ -121,7 +121,7 @@ const streamOf = (value: JsonSchema, view: View): object => ({
 const ANYTHING = { 'application/json': { schema: {} }, '*/*': { schema: { type: 'string' } } }
 
 /** Schema of an answer: entities and selections are sent as they are, other values in `result`. */
-const bodyOf = (schema: JsonSchema, view: View): JsonSchema => entitiesOf(schema, view) ?? wrapped(schema)
+const bodyOf = (schema: JsonSchema, view: View): JsonSchema => entitiesOf(schema, view) ?? wrapResult(schema)
 
 /** Schema of entities and selections as they are sent; undefined for other values. */
 function entitiesOf(schema: JsonSchema, view: View): JsonSchema | undefined {
@@ -131,7 +131,7 @@ function entitiesOf(schema: JsonSchema, view: View): JsonSchema | undefined {
   return undefined
 }
 
-const wrapped = (result: JsonSchema): JsonSchema => ({
+const wrapResult = (result: JsonSchema): JsonSchema => ({
   allOf: [schemaRef('rest.Result')],
   type: 'object',
   properties: { result },

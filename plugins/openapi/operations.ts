@@ -124,9 +124,9 @@ function withRefs(schema: JsonSchema, schemaParts: Record<string, JsonSchema>): 
     if (Array.isArray(part)) return part.map(visit)
     if (typeof part !== 'object' || part === null) return part
     const { $id, ...members } = part as Record<string, unknown>
-    const visited = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, visit(value)]))
-    if (typeof $id !== 'string') return visited
-    schemaParts[$id] = visited
+    const visitedMembers = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, visit(value)]))
+    if (typeof $id !== 'string') return visitedMembers
+    schemaParts[$id] = visitedMembers
     return schemaRef($id)
   }
   return visit(schema) as JsonSchema

@@ -33,20 +33,20 @@ export class Parameters {
   readonly #names: ReadonlyMap<DeclaredParameter, string>
 
   constructor(
-    readonly registered: Registered,
+    readonly registrations: Registered,
     private readonly view: View,
   ) {
-    this.#names = componentNames(registered.declared)
+    this.#names = componentNames(registrations.declared)
   }
 
   /** True if a plugin has registered a parameter. */
   has(name: string): boolean {
-    return this.registered.declared.some(each => each.name === name)
+    return this.registrations.declared.some(each => each.name === name)
   }
 
   /** True if a plugin answers requests with a command. */
   hasCommand(name: string): boolean {
-    return this.registered.declared.some(each => each.name === name && each.verbs)
+    return this.registrations.declared.some(each => each.name === name && each.verbs)
   }
 
   /**
@@ -67,7 +67,7 @@ export class Parameters {
 
   /** `$method` with the values that operations accept; none if they accept none. */
   method(operations: readonly DataOperation[], isRequired = false): JsonSchema[] {
-    const methods = [...this.registered.methods].filter(([, method]) =>
+    const methods = [...this.registrations.methods].filter(([, method]) =>
       operations.some(each => operationsOfMethod(method).includes(each)),
     )
     if (methods.length === 0) return []
@@ -94,7 +94,7 @@ export class Parameters {
 
   #declared(operations: readonly string[]): DeclaredParameter[] {
     const declarations = new Map<string, DeclaredParameter>()
-    for (const each of this.registered.declared) {
+    for (const each of this.registrations.declared) {
       const isOn = operations.some(operation => operationsOf(each).includes(operation))
       if (isOn && !declarations.has(each.name)) declarations.set(each.name, each)
     }

@@ -39,7 +39,7 @@ export function pathParametersOf(dataClass: DataClass, view: View): Record<strin
 
 /** Addresses of the data of a dataclass, limited to the rights of the view and to operations that plugins answer. */
 export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters): Paths {
-  const { verbs, parts } = parameters.registered
+  const { verbs, parts } = parameters.registrations
   const name = componentName(dataClass.name)
   const { name: title } = dataClass
   const ownParameters = (...names: string[]): JsonSchema[] => names.map(each => ref('parameters', `${name}.${each}`))
@@ -303,7 +303,7 @@ function binaryOperations(
   const isImage = attribute.type === 'image'
   const bytes = { [isImage ? 'image/*' : 'application/octet-stream']: BYTES }
   const isWritable =
-    parameters.registered.binaries.has('PUT') &&
+    parameters.registrations.binaries.has('PUT') &&
     view.may('update', dataClass) &&
     view.may('update', dataClass, attribute) &&
     !attribute.readOnly

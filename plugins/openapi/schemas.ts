@@ -198,11 +198,11 @@ function takenSchema(attribute: Attribute, view: View): JsonSchema | undefined {
   if (attribute.calculation && !attribute.calculation.settable) return undefined
   if (attribute.type === 'image' || attribute.type === 'blob')
     return { anyOf: [sharedSchema('Upload'), { type: 'null' }] }
-  return bounded(attribute)
+  return boundedSchema(attribute)
 }
 
 /** The type's schema with the bounds of the model. */
-function bounded(attribute: StorageAttribute): JsonSchema {
+function boundedSchema(attribute: StorageAttribute): JsonSchema {
   const { minValue, maxValue, minLength, maxLength, pattern, mandatory } = attribute
   const schema = TYPES[attribute.type].jsonSchemas(attribute).input
   const bounds = {

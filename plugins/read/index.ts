@@ -19,7 +19,7 @@ export default definePlugin({
     verb('GET', request => {
       const { read, transport } = request
       const answer = engine.read(read, transport)
-      return isConditional(request) && showsOwnValues(request) ? versioned(request, answer) : encoded(answer)
+      return isConditional(request) && showsOwnValues(request) ? versionedReply(request, answer) : encoded(answer)
     })
   },
 })
@@ -28,7 +28,7 @@ export default definePlugin({
 const isConditional = ({ transport, steps }: RestRequest): boolean => transport.method !== 'POST' && steps.length === 0
 
 /** The answer with its tag, or 304 if the client already has it. */
-function versioned(request: RestRequest, answer: Promised<AnswerBody>): Promised<Reply> {
+function versionedReply(request: RestRequest, answer: Promised<AnswerBody>): Promised<Reply> {
   const { access } = request
   const ifNoneMatch = request.transport.header('if-none-match')
   const show = (body: AnswerBody): Reply => {

@@ -30,13 +30,13 @@ export class Hooks {
   ) {}
 
   /** Opens the hooks; new hooks start at the end of the log. Nothing is sent until {@link run}. */
-  static async open({ engine, log, now, plugin }: Context, { hooks: configured }: WebhookOptions): Promise<Hooks> {
+  static async open({ engine, log, now, plugin }: Context, { hooks: configuredHooks }: WebhookOptions): Promise<Hooks> {
     const records = engine.pluginRecords(plugin)
     const { commits } = engine
     const clock = systemClock(now)
     const hooks = new Map<string, { options: HookOptions; hook: Hook }>()
     const onSaved = () => commits.readTo(plugin, Math.min(...[...hooks.values()].map(({ hook }) => hook.readTo)))
-    for (const options of configured) {
+    for (const options of configuredHooks) {
       const sender = new Sender(options, now)
       hooks.set(options.name, {
         options,

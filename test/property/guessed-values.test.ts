@@ -1,6 +1,6 @@
 import t from 'tap'
 import { significant } from '../../engine/base/decimal-digits.ts'
-import { rounded, stringifyExact } from '../../engine/base/exact-json.ts'
+import { roundNumbers, stringifyExact } from '../../engine/base/exact-json.ts'
 import fc from '../support/runner/fast-check.ts'
 import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../support/commands/guessed-class.ts'
 
@@ -107,7 +107,7 @@ function isSame(type: string, written: Written, stored: unknown, isCsv: boolean,
     case 'uuid':
       return stored === text.trim().replaceAll('-', '').toUpperCase()
     default:
-      return stringifyExact(rounded(stored)) === JSON.stringify(JSON.parse(text))
+      return stringifyExact(roundNumbers(stored)) === JSON.stringify(JSON.parse(text))
   }
 }
 

@@ -31,17 +31,17 @@ interface Accessor {
 /** Defines the attributes on the prototype of an entity class. Members of the plugin class with the same name stay. */
 export function defineAttributes(prototype: EntityBase, binding: Binding): void {
   const authorClass = prototype.constructor
-  const calculated = new Map(membersOf(authorClass).map(member => [member.name, member]))
+  const membersByName = new Map(membersOf(authorClass).map(member => [member.name, member]))
   for (const attribute of binding.dataClass.attributes) {
     const { name } = attribute
     const ownAccessor = accessorIn(prototype, name)
     if (!ownAccessor && name in prototype) continue
-    const member = ownAccessor && calculated.get(name)
+    const member = ownAccessor && membersByName.get(name)
     const code = member ? accessorAt(ownAccessor, placeOf(member, authorClass.name)) : ownAccessor
     // A stored value is one for every caller.
     const isUnrestricted = member?.kind === 'calculated' && (member.unrestricted || member.stored)
     const seeing = code && isUnrestricted ? seeingAll(code, binding) : code
-    const accessor = guarded(seeing ?? accessorOf(attribute, binding), attribute, binding)
+    const accessor = guardedDescriptor(seeing ?? accessorOf(attribute, binding), attribute, binding)
     Object.defineProperty(prototype, name, { ...accessor, enumerable: ownAccessor?.enumerable ?? true })
   }
 }
@@ -76,7 +76,11 @@ const seeingAll = ({ get, set }: PropertyDescriptor, { codeSession }: Binding): 
 })
 
 /** Hides unreadable attributes. Computed attributes and aliases can be read even when their sources cannot. */
-function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { codeSession }: Binding): PropertyDescriptor {
+function guardedDescriptor(
+  { get, set }: PropertyDescriptor,
+  attribute: Attribute,
+  { codeSession }: Binding,
+): PropertyDescriptor {
   return {
     get(this: EntityBase) {
       if (!codeSession.scope.hasCallerRights) return get!.call(this) as unknown
@@ -123,8 +127,8 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
   if (attribute.type === 'object' || attribute.type === 'vector') {
     return {
       get() {
-        const assigned = internals.assigned(this, attribute)
-        if (assigned !== undefined) return assigned
+        const assignedValue = internals.assigned(this, attribute)
+        if (assignedValue !== undefined) return assignedValue
         const row = internals.row(this)
         return internals.object(this, attribute, () => (row ? read(row) : null))
       },
@@ -145,8 +149,8 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
   }
   return {
     get() {
-      const assigned = internals.assigned(this, attribute)
-      if (assigned !== undefined) return toAuthor(attribute, assigned)
+      const assignedValue = internals.assigned(this, attribute)
+      if (assignedValue !== undefined) return toAuthor(attribute, assignedValue)
       const row = internals.row(this)
       return row ? read(row) : null
     },
@@ -156,8 +160,8 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
 
 function binaryGetter(attribute: StorageAttribute, { codeSession, dataClass }: Binding): (this: EntityBase) => unknown {
   return function () {
-    const assigned = internals.assigned(this, attribute)
-    if (assigned !== undefined) return assigned
+    const assignedValue = internals.assigned(this, attribute)
+    if (assignedValue !== undefined) return assignedValue
     const rowId = internals.rowId(this)
     // Without a value there is nothing to look up.
     if (rowId === undefined || internals.row(this)!.value(attribute) === null) return null
@@ -173,10 +177,10 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { codeSession, 
   const bindingOf = () => codeSession.bindings.get(target)!
   const rowIdOf = (entity: EntityBase): number | undefined => {
     const row = internals.row(entity)
-    const assigned = internals.assigned(entity, foreignKey)
+    const assignedValue = internals.assigned(entity, foreignKey)
     // The row of a new entity has the default, and no reference.
-    const isDefault = assigned === undefined && entity.isNew()
-    const key = isDefault ? (row?.value(foreignKey) as Value | undefined) : assigned
+    const isDefault = assignedValue === undefined && entity.isNew()
+    const key = isDefault ? (row?.value(foreignKey) as Value | undefined) : assignedValue
     if (key !== undefined) return key === null ? undefined : codeSession.snapshots.current.table(target).findKey(key)
     return row && referenceOf(row, index, codeSession.snapshots.current)
   }

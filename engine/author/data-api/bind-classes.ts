@@ -4,7 +4,7 @@ import { suggestion } from '../../base/suggestion.ts'
 import { defineAttributes } from './attributes.ts'
 import { BINDING, type Binding } from './binding.ts'
 import { DataClassBase } from './data-class.ts'
-import { derived } from './derived-class.ts'
+import { derivedClass } from './derived-class.ts'
 import { type AuthorClass, type ClassKind, subjectOf } from '../declare/describe-classes.ts'
 import { EntityBase } from './entity.ts'
 import { SelectionBase } from './entity-selection.ts'
@@ -38,7 +38,7 @@ export function bindClasses(
 
   function bind(dataClass: DataClass): Binding {
     const ofAuthor = <T extends object>(kind: ClassKind, ours: new () => T): (new () => T) =>
-      derived((authors.get(`${kind} ${dataClass.name}`) ?? ours) as new () => T, codeSession)
+      derivedClass((authors.get(`${kind} ${dataClass.name}`) ?? ours) as new () => T, codeSession)
     const entityClass = ofAuthor('entity', EntityBase)
     const selectionClass = ofAuthor('entitySelection', SelectionBase)
     const dataClassClass = ofAuthor('dataClass', DataClassBase)

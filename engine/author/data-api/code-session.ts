@@ -10,7 +10,7 @@ import type { WriterLink } from '../../write/client/writer-link.ts'
 import { bindClasses } from './bind-classes.ts'
 import type { Binding } from './binding.ts'
 import { DataStore } from './data-store.ts'
-import { derived } from './derived-class.ts'
+import { derivedClass } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import type { EntityHooks } from './entity-hooks.ts'
 import { jobNames } from './jobs.ts'
@@ -95,7 +95,7 @@ export class CodeSession {
         each => each.name === name && subjectOf(each).kind === 'singleton',
       )
       if (!singletonClass) return undefined
-      instance = new (derived(singletonClass as new () => object, this))()
+      instance = new (derivedClass(singletonClass as new () => object, this))()
       this.singletons.set(name, instance)
     }
     return instance

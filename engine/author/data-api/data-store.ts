@@ -1,4 +1,4 @@
-import { derived } from './derived-class.ts'
+import { derivedClass } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
 import type { CallRequest, CallSession, DataStoreOf, EnqueueOptions } from '../declare/author-types.ts'
 import type { CodeSession } from './code-session.ts'
@@ -65,7 +65,7 @@ export class DataStore {
   static bind(codeSession: CodeSession, classes: readonly AuthorClass[]): DataStore {
     const [author = DataStore, other] = classes.filter(each => subjectOf(each).kind === 'dataStore')
     if (other) throw LanguageErrors.TWO_CLASSES(author.name, other.name, 'datastore')
-    const instance = new (derived(author as new () => DataStore, codeSession))()
+    const instance = new (derivedClass(author as new () => DataStore, codeSession))()
     for (const [dataClass, { instance: value }] of codeSession.bindings) {
       Object.defineProperty(instance, dataClass.name, { value, enumerable: true })
     }

@@ -10,7 +10,7 @@ import { governedGenerator, isGenerator } from './governed-generator.ts'
  * A subclass of the same name for one code session; the plugin class itself is not changed. Its functions run under their names and
  * with the promotions of `roles.json`, for every caller.
  */
-export function derived<T extends object>(base: new () => T, codeSession: CodeSession): new () => T {
+export function derivedClass<T extends object>(base: new () => T, codeSession: CodeSession): new () => T {
   const subclass = extend(base)
   for (const member of membersOf(base)) {
     const { name } = member
@@ -20,13 +20,13 @@ export function derived<T extends object>(base: new () => T, codeSession: CodeSe
     const { kind, dataClass } = subjectOf(base)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
     const method = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
-    function promoted(this: unknown, ...args: unknown[]): unknown {
+    function promotedMethod(this: unknown, ...args: unknown[]): unknown {
       const govern = <T>(work: () => T): T => startAs(place, () => codeSession.scope.promoting(resources, work))
       const result = govern(() => Reflect.apply(method, this, args) as unknown)
       // Its code has not run yet.
       return member.flow === 'generator' && isGenerator(result) ? governedGenerator(result, govern) : result
     }
-    Object.defineProperty(subclass.prototype, name, { value: promoted, writable: true, configurable: true })
+    Object.defineProperty(subclass.prototype, name, { value: promotedMethod, writable: true, configurable: true })
   }
   return subclass
 }

@@ -73,8 +73,8 @@ export class EntityBase {
       rowId: entity => entity.#rowId,
       row: entity => entity.#load(),
       number(entity, reader) {
-        const assigned = entity.#more?.changes.get(reader.attribute)
-        if (assigned !== undefined) return toAuthor(reader.attribute, assigned)
+        const assignedValue = entity.#more?.changes.get(reader.attribute)
+        if (assignedValue !== undefined) return toAuthor(reader.attribute, assignedValue)
         if (entity.#row === undefined && entity.#reading !== undefined) {
           const cursor = entity.#reading.cursor(reader)
           if (cursor) {
@@ -203,8 +203,8 @@ export class EntityBase {
 
   getKey(): unknown {
     const { key } = this[BINDING].dataClass
-    const assigned = this.#more?.changes.get(key)
-    if (assigned !== undefined) return toAuthor(key, assigned)
+    const assignedValue = this.#more?.changes.get(key)
+    if (assignedValue !== undefined) return toAuthor(key, assignedValue)
     const row = this.#load()
     return row ? toAuthor(key, row.value(key) as Value) : null
   }

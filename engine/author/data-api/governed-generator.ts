@@ -2,7 +2,7 @@ import { isGeneratorObject } from 'node:util/types'
 
 type Generated = Generator<unknown> | AsyncGenerator<unknown>
 
-const governed = new WeakSet<object>()
+const wrappers = new WeakSet<object>()
 
 /** A generator whose code runs within `govern` each time it resumes. */
 export function governedGenerator(generator: Generated, govern: <T>(work: () => T) => T): Generated {
@@ -15,10 +15,10 @@ export function governedGenerator(generator: Generated, govern: <T>(work: () => 
     Object.getPrototypeOf(Object.getPrototypeOf(generator) as object) as object,
   ) as Generated
   Object.assign(wrapper, { next: step('next'), return: step('return'), throw: step('throw') })
-  governed.add(wrapper)
+  wrappers.add(wrapper)
   return wrapper
 }
 
 /** True for the result of a generator function. */
 export const isGenerator = (value: unknown): value is Generated =>
-  isGeneratorObject(value) || (typeof value === 'object' && value !== null && governed.has(value))
+  isGeneratorObject(value) || (typeof value === 'object' && value !== null && wrappers.has(value))

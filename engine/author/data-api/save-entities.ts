@@ -211,7 +211,7 @@ function writeEntities(
     assigned,
     jobs: hooks?.jobsOf?.(entity),
   }))
-  const hooked = saving.map(({ expectedStamp, values, assigned, jobs }) => ({
+  const preparedElements = saving.map(({ expectedStamp, values, assigned, jobs }) => ({
     expectedStamp: expectedStamp,
     values,
     assigned,
@@ -227,7 +227,7 @@ function writeEntities(
     mode: 'update',
     atomic: false,
     trusted: true,
-    hooked,
+    hooked: preparedElements,
     reads: run?.recorded?.reads,
     moment: run?.moment,
   } as const

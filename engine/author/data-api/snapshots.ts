@@ -54,11 +54,11 @@ export class Snapshots {
   }
 
   /** A snapshot of the call without the entities that are not visible. */
-  restrict(unrestricted: Snapshot, findVisible: (dataClass: DataClass) => Visible | undefined): Snapshot {
+  restrict(fullSnapshot: Snapshot, findVisible: (dataClass: DataClass) => Visible | undefined): Snapshot {
     const ofRemote = (dataClass: DataClass) => findVisible(dataClass) as readonly RemoteCondition[] | undefined
     const ofStore = (dataClass: DataClass) =>
       dataClass.place.isStore ? (findVisible(dataClass) as RowSet | undefined) : undefined
-    return this.withDatabases(unrestricted, base => new RestrictedSnapshot(base, ofStore), ofRemote)
+    return this.withDatabases(fullSnapshot, base => new RestrictedSnapshot(base, ofStore), ofRemote)
   }
 
   /** A snapshot whose remote dataclasses are read from their databases, for the rest of the stretch. */

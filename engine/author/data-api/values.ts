@@ -74,9 +74,9 @@ export function fromAuthor(attribute: ValueAttribute, value: AuthorValue): Value
     if (value instanceof Uint8Array) return new BinaryValue(DEFAULT_MEDIA_TYPE[attribute.type], value)
     if (isBinary(value)) return new BinaryValue(value.mediaType, value.bytes)
   }
-  const converted = convertValue(attribute, toPlain(value), true)
-  if (converted instanceof ProtocolError) throw converted
-  return converted
+  const convertedValue = convertValue(attribute, toPlain(value), true)
+  if (convertedValue instanceof ProtocolError) throw convertedValue
+  return convertedValue
 }
 
 /** Converts a value for the JSON of a save. */

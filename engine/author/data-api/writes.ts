@@ -127,9 +127,9 @@ export class Writes {
   }
 
   /** Runs the events before a save or a deletion, whose jobs are to be written with it. */
-  collecting<T>(collected: CollectedJobs | undefined, work: () => T): T {
+  collecting<T>(collectedJobs: CollectedJobs | undefined, work: () => T): T {
     const outer = this.collected
-    this.collected = collected
+    this.collected = collectedJobs
     try {
       return work()
     } finally {

@@ -39,9 +39,11 @@ export async function declarationProblems(classes: readonly ClassDescriptor[], c
         problem => `${whereOf(member, descriptor)}: ${member.className ?? descriptor.name}.${member.name}: ${problem}`,
       ),
     ),
-    ...[...misnamed(descriptor, catalog), ...nameProblems(descriptor, catalog), ...shadowed(descriptor, classes)].map(
-      problem => `${whereOf(descriptor, descriptor)}: ${descriptor.name}: ${problem}`,
-    ),
+    ...[
+      ...misnamingProblems(descriptor, catalog),
+      ...nameProblems(descriptor, catalog),
+      ...shadowingProblems(descriptor, classes),
+    ].map(problem => `${whereOf(descriptor, descriptor)}: ${descriptor.name}: ${problem}`),
   ])
 }
 
@@ -64,9 +66,11 @@ function memberProblems(member: Member, descriptor: ClassDescriptor, catalog: Ca
     case 'orderByOf':
       return handlerProblems(member, descriptor, catalog)
     case 'calculated':
-      return descriptor.kind === 'entity' ? [] : [misplaced(member, 'entity', descriptor)]
+      return descriptor.kind === 'entity' ? [] : [describeMisplaced(member, 'entity', descriptor)]
     case 'job':
-      return JOB_KINDS.includes(descriptor.kind) ? jobProblems(member) : [misplaced(member, 'dataClass', descriptor)]
+      return JOB_KINDS.includes(descriptor.kind)
+        ? jobProblems(member)
+        : [describeMisplaced(member, 'dataClass', descriptor)]
     case 'schedule':
       return scheduleProblems(member, descriptor)
   }
@@ -133,7 +137,7 @@ function eventProblems(member: Of<'event'>, descriptor: ClassDescriptor, catalog
   const { event, attribute: name } = member
   if (!EVENTS.includes(event)) return [`there is no event "${String(event)}"${suggestion(String(event), EVENTS)}`]
   const kind = event === 'restrict' ? 'dataClass' : 'entity'
-  if (descriptor.kind !== kind) return [misplaced(member, kind, descriptor)]
+  if (descriptor.kind !== kind) return [describeMisplaced(member, kind, descriptor)]
   if (name === undefined) return []
   if (!EVENTS_OF_ATTRIBUTES.has(event)) {
     return [`the event "${event}" does not belong to an attribute; use @event('${event}')`]
@@ -162,12 +166,12 @@ function neverAssigned(attribute: Attribute): string | undefined {
 
 function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, descriptor: ClassDescriptor, catalog: Catalog): string[] {
   const { attribute: name, kind } = member
-  if (descriptor.kind !== 'entity') return [misplaced(member, 'entity', descriptor)]
+  if (descriptor.kind !== 'entity') return [describeMisplaced(member, 'entity', descriptor)]
   const dataClass = catalog.dataClassesByName.get(descriptor.dataClass!)!
   const attribute = dataClass.attributesByName.get(name)
-  const calculated = descriptor.members.filter(each => each.kind === 'calculated').map(each => each.name)
-  if (!attribute || !calculated.includes(name)) {
-    const hint = suggestion(name, calculated)
+  const calculatedNames = descriptor.members.filter(each => each.kind === 'calculated').map(each => each.name)
+  if (!attribute || !calculatedNames.includes(name)) {
+    const hint = suggestion(name, calculatedNames)
     return [
       attribute
         ? `"${name}" is not a calculated attribute with a getter in this class${hint}`
@@ -191,7 +195,7 @@ function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, descriptor: ClassD
 const KINDS: Readonly<Record<string, ClassKind>> = { Entity: 'entity', Selection: 'entitySelection' }
 
 /** A class whose name suggests another base class: its functions would be expected there. */
-function misnamed({ name, kind, dataClass }: ClassDescriptor, catalog: Catalog): string[] {
+function misnamingProblems({ name, kind, dataClass }: ClassDescriptor, catalog: Catalog): string[] {
   const [, subject = '', suffix = ''] = /^(.+)(Entity|Selection)$/.exec(name) ?? []
   const nameKind = KINDS[suffix]
   if (dataClass === undefined || !nameKind || !catalog.dataClassesByName.has(subject)) return []
@@ -222,7 +226,10 @@ function nameProblems(
 }
 
 /** Functions hidden by one of the selection class, which takes precedence for clients. Source: protocol notes, 7.1. */
-function shadowed({ kind, dataClass, members }: ClassDescriptor, classes: readonly ClassDescriptor[]): string[] {
+function shadowingProblems(
+  { kind, dataClass, members }: ClassDescriptor,
+  classes: readonly ClassDescriptor[],
+): string[] {
   if (kind !== 'dataClass') return []
   const selection = classes.find(each => each.kind === 'entitySelection' && each.dataClass === dataClass)
   const names = (selection?.members ?? []).filter(each => each.kind === 'function').map(each => each.name)
@@ -240,7 +247,11 @@ const BASES: Record<ClassKind, (dataClass: string) => string> = {
 }
 
 /** A member of a class of the wrong kind. */
-function misplaced(member: Member, expectedKind: ClassKind, { kind, dataClass = '…' }: ClassDescriptor): string {
+function describeMisplaced(
+  member: Member,
+  expectedKind: ClassKind,
+  { kind, dataClass = '…' }: ClassDescriptor,
+): string {
   const argument = member.kind === 'event' ? `('${member.event}')` : ''
   return (
     `@${decoratorOf(member)}${argument} has no effect in a class that extends ${BASES[kind](dataClass)}; ` +

@@ -28,11 +28,11 @@ function combine(first: AuthorClass, second: AuthorClass): AuthorClass {
   if (both.length > 0) {
     throw new Error(`the classes ${second.name} and ${first.name} both have ${both.map(String).join(', ')}`)
   }
-  const combined = extend(first as unknown as new () => object)
-  Object.defineProperties(combined.prototype, Object.fromEntries(secondProperties))
+  const combinedClass = extend(first as unknown as new () => object)
+  Object.defineProperties(combinedClass.prototype, Object.fromEntries(secondProperties))
   addMembers(
-    combined,
+    combinedClass,
     membersOf(second).map(member => ({ className: second.name, ...member })),
   )
-  return combined
+  return combinedClass
 }

@@ -10,18 +10,18 @@ export const FORMATS: readonly FormatName[] = [
 ]
 
 let ajv: Ajv2020 | undefined
-const compiled = new WeakMap<JsonSchema, ValidateFunction>()
+const validators = new WeakMap<JsonSchema, ValidateFunction>()
 
 /**
  * A function that checks whether a value fits, with the first error in its `errors`. Compiled on first use.
  * @throws {Error} the schema is not valid JSON Schema, or has keywords or formats that do not exist
  */
 export function compileSchema(schema: JsonSchema): ValidateFunction {
-  let validate = compiled.get(schema)
+  let validate = validators.get(schema)
   if (!validate) {
     ajv ??= newAjv()
     validate = ajv.compile(schema)
-    compiled.set(schema, validate)
+    validators.set(schema, validate)
   }
   return validate
 }

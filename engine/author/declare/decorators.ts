@@ -64,8 +64,8 @@ interface FunctionDecorator extends MethodDecorator {
 
 /** A decorator that records the declaration of a member. */
 function noting(member: (name: string) => DeclaredMember) {
-  return function decorate(decorated: unknown, context: MemberContext): void {
-    note(decorated, context, member(context.name as string), decorate)
+  return function decorate(target: unknown, context: MemberContext): void {
+    note(target, context, member(context.name as string), decorate)
   }
 }
 
@@ -76,8 +76,8 @@ function functionDecorator(allowedOnHTTPGET: boolean): FunctionDecorator {
   })
   function decorator(first: unknown, context?: MemberContext) {
     if (context) return note(first, context, member(context, {}), decorator)
-    return function decorate(decorated: unknown, inner: MemberContext): void {
-      note(decorated, inner, member(inner, first as FunctionOptions), decorate)
+    return function decorate(target: unknown, inner: MemberContext): void {
+      note(target, inner, member(inner, first as FunctionOptions), decorate)
     }
   }
   return decorator as FunctionDecorator
@@ -113,8 +113,8 @@ interface JobDecorator extends MethodDecorator {
 export const job = function decorator(first: unknown, context?: MemberContext) {
   if (context) return note(first, context, { kind: 'job', name: context.name as string }, decorator)
   const options = checkOptions(first as JobOptions, JOB_OPTIONS)
-  return function decorate(decorated: unknown, inner: MemberContext): void {
-    note(decorated, inner, { ...options, kind: 'job', name: inner.name as string }, decorate)
+  return function decorate(target: unknown, inner: MemberContext): void {
+    note(target, inner, { ...options, kind: 'job', name: inner.name as string }, decorate)
   }
 } as JobDecorator
 

@@ -50,7 +50,7 @@ export type MemberContext = ClassMethodDecoratorContext | ClassGetterDecoratorCo
  * @throws {TypeError} the member is not a public instance member, or not of the kind that the decorator is for
  */
 export function note(
-  decorated: unknown,
+  target: unknown,
   context: MemberContext,
   member: DeclaredMember,
   decorator: (...args: never[]) => unknown,
@@ -63,7 +63,7 @@ export function note(
   const metadata = context.metadata as Metadata
   // Members of a base class are in the prototype of the metadata.
   if (!Object.hasOwn(metadata, MEMBERS)) metadata[MEMBERS] = []
-  const flow = isGeneratorFunction(decorated) ? 'generator' : isAsyncFunction(decorated) ? 'async' : undefined
+  const flow = isGeneratorFunction(target) ? 'generator' : isAsyncFunction(target) ? 'async' : undefined
   metadata[MEMBERS]!.push({ ...member, ...(flow && { flow }), ...originOfMember(metadata, decorator) })
 }
 
@@ -99,7 +99,7 @@ export function giveMetadata(base: object): object {
 
 /** Records members that a class has taken over from another one. */
 export function addMembers(authorClass: object, members: readonly Member[]): void {
-  const inherited = (authorClass as { [METADATA]?: Metadata | null })[METADATA] ?? null
-  const value = Object.assign(Object.create(inherited) as Metadata, { [MEMBERS]: members })
+  const inheritedMetadata = (authorClass as { [METADATA]?: Metadata | null })[METADATA] ?? null
+  const value = Object.assign(Object.create(inheritedMetadata) as Metadata, { [MEMBERS]: members })
   Object.defineProperty(authorClass, METADATA, { value })
 }

@@ -13,7 +13,7 @@ interface ImportedModule {
  * bundled with each of them; it is enough that one of them exports its class.
  * @returns one sentence each
  */
-export function unexported(modules: readonly ImportedModule[]): string[] {
+export function unexportedProblems(modules: readonly ImportedModule[]): string[] {
   const marks = new Set(modules.flatMap(({ exported }) => exported.flatMap(each => marksOf(each, metadataOf(each)))))
   const exportedPlaces = new Set(modules.flatMap(({ declarations }) => declarations.exportedPlaces(marks)))
   const problems = modules.flatMap(({ declarations }) =>

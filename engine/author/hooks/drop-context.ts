@@ -11,11 +11,11 @@ export class DropContext {
 
   /**
    * @param onFault called with faults that can no longer be reported to the client
-   * @param calculated returns the current values of the stored calculated attributes of an entity, as JSON
+   * @param calculatedValues returns the current values of the stored calculated attributes of an entity, as JSON
    */
   constructor(
     readonly classes: HookedClasses,
     readonly onFault: (error: unknown) => void,
-    readonly calculated: (entity: EntityBase) => Record<string, unknown>,
+    readonly calculatedValues: (entity: EntityBase) => Record<string, unknown>,
   ) {}
 }

@@ -94,7 +94,7 @@ function dropAlone(
   const { rowIds, stamps, atomic } = request
   const openPositions = Array.from(rowIds, (_, i) => i)
   /** Positions whose deletion is blocked by references of other entities, which may themselves be deleted later or refer to one another. */
-  const blocked: number[] = []
+  const blockedPositions: number[] = []
   const total: { deleted: number; error: ErrorData | undefined } = { deleted: 0, error: undefined }
   const later: (() => void)[] = []
   /** @param mayWait true for a deletion that can be retried together with others */
@@ -115,7 +115,7 @@ function dropAlone(
     const { error = result.changed ? changedMeanwhile(dataClass) : undefined } = result
     // Nothing is left of a deletion whose events have written.
     if (!error || events.mark === undefined) total.deleted += result.deleted
-    if (mayWait && error && isReferenced(error)) blocked.push(...positions)
+    if (mayWait && error && isReferenced(error)) blockedPositions.push(...positions)
     else {
       total.error ??= error
       later.push(...(error ? [] : events.later), () => attempt.tell())
@@ -125,16 +125,16 @@ function dropAlone(
     const endsAt = atomic ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
     do {
       const position = openPositions.shift()
-      if (position === undefined) drop(blocked.splice(0), false)
+      if (position === undefined) drop(blockedPositions.splice(0), false)
       else drop([position], rowIds.length > 1)
-    } while (openPositions.length + blocked.length > 0 && performance.now() < endsAt)
+    } while (openPositions.length + blockedPositions.length > 0 && performance.now() < endsAt)
     return !(atomic && total.error)
   }
   const stepAlone = (): boolean | undefined => {
-    const before = { left: [...openPositions], blocked: [...blocked], total: { ...total } }
+    const before = { left: [...openPositions], blocked: [...blockedPositions], total: { ...total } }
     const undo = (): void => {
       openPositions.splice(0, openPositions.length, ...before.left)
-      blocked.splice(0, blocked.length, ...before.blocked)
+      blockedPositions.splice(0, blockedPositions.length, ...before.blocked)
       later.length = 0
       Object.assign(total, before.total)
     }
@@ -146,7 +146,7 @@ function dropAlone(
     return isKept
   }
   const isInTransaction = codeSession.writes.isInTransaction && !atomic
-  while (openPositions.length + blocked.length > 0) {
+  while (openPositions.length + blockedPositions.length > 0) {
     const isKept = isInTransaction ? step() : stepAlone()
     if (isKept === undefined) return { kind: 'delete', deleted: total.deleted, error: changedMeanwhile(dataClass) }
     if (!isKept) total.deleted = 0
@@ -215,8 +215,14 @@ class Drop {
     }
     const { stamps, ifMatch } = expected?.after(this.rootTable) ?? request
     const freeStamps = stamps?.filter((_, i) => !obstacles.rowIds.has(rowIds[i]!))
-    const hooked = this.hooked()
-    const result = send({ ...request, rowIds: free, ...(freeStamps && { stamps: freeStamps }), ifMatch, hooked })
+    const hookedRows = this.hooked()
+    const result = send({
+      ...request,
+      rowIds: free,
+      ...(freeStamps && { stamps: freeStamps }),
+      ifMatch,
+      hooked: hookedRows,
+    })
     return result && obstacles.error ? { ...result, error: obstacles.error } : result
   }
 
@@ -272,14 +278,14 @@ class Drop {
       const stamp = now ?? this.entity(dataClass, rowId).getStamp()
       rows.push({ dataClass: dataClass.name, rowId, seenStamp: stamp, ...(jobs.length > 0 && { jobs }) })
     }
-    const unlinked = new Map<number, { row: TableRow; relations: RelatedEntityAttribute[] }>()
+    const unlinkedRows = new Map<number, { row: TableRow; relations: RelatedEntityAttribute[] }>()
     for (const { row, relation } of findUnlinked(this.deletable, this.referencing)) {
       if (!names.has(row.dataClass)) continue
-      const entry = unlinked.get(identify(row)) ?? { row, relations: [] }
+      const entry = unlinkedRows.get(identify(row)) ?? { row, relations: [] }
       entry.relations.push(relation)
-      unlinked.set(identify(row), entry)
+      unlinkedRows.set(identify(row), entry)
     }
-    for (const { row, relations } of unlinked.values()) rows.push(this.unlink(row, relations))
+    for (const { row, relations } of unlinkedRows.values()) rows.push(this.unlink(row, relations))
     return { dataClasses: this.dataClasses.map(({ name }) => name), rows, reads: this.events.recorded?.reads }
   }
 
@@ -327,17 +333,17 @@ class Drop {
     if (this.context.dropping.has(id) || chain) return busyFailure('drop', dataClass.name, chain).error
     // Read now: it is gone after the deletion.
     const key = describe(entity.getKey())
-    const looked: Looked = { row, entity, failure: undefined, jobs: [] }
-    this.looked.set(id, looked)
+    const look: Looked = { row, entity, failure: undefined, jobs: [] }
+    this.looked.set(id, look)
     this.context.dropping.add(id)
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
     this.events.entity = entity
-    looked.failure = this.codeSession.writes.runEvents(this.events, () =>
+    look.failure = this.codeSession.writes.runEvents(this.events, () =>
       this.codeSession.scope.asEvent(() =>
-        this.codeSession.writes.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
+        this.codeSession.writes.collecting({ jobs: look.jobs }, () => this.askEvents(events, entity, consequence)),
       ),
     )
-    return looked.failure
+    return look.failure
   }
 
   private askEvents(events: EventCode, entity: EntityBase, consequence: ProtocolError): ErrorData | undefined {
@@ -361,15 +367,15 @@ class Drop {
     const entityStamp = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
     const values = this.codeSession.writes.runEvents(this.events, () =>
-      this.codeSession.scope.asEvent(() => this.context.calculated(entity)),
+      this.codeSession.scope.asEvent(() => this.context.calculatedValues(entity)),
     )
     this.events.recorded?.forgetRow(dataClass, rowId)
     return { dataClass: dataClass.name, rowId, seenStamp: entityStamp, values }
   }
 
   private entity(dataClass: DataClass, rowId: number): EntityBase {
-    const looked = this.looked.get(identify({ dataClass, rowId }))
-    if (looked) return looked.entity
+    const look = this.looked.get(identify({ dataClass, rowId }))
+    if (look) return look.entity
     // Deletion control also reaches entities that the call may not see.
     return this.codeSession.scope.run({ isUnrestricted: true }, () => {
       const entity = this.codeSession.bindings.get(dataClass)!.entity(rowId)

@@ -93,15 +93,15 @@ export class HookedClasses {
    */
   reach(dataClass: DataClass): DataClass[] {
     const deletedClasses = new Set([dataClass])
-    const unlinked = new Set<DataClass>()
+    const unlinkedClasses = new Set<DataClass>()
     for (const each of deletedClasses) {
       for (const relation of each.referencedBy) {
         if (relation.onDelete === 'cascade') deletedClasses.add(relation.dataClass)
-        else if (relation.onDelete === 'setNull') unlinked.add(relation.dataClass)
+        else if (relation.onDelete === 'setNull') unlinkedClasses.add(relation.dataClass)
       }
     }
     const hookedClasses = new Set([...deletedClasses].filter(each => this.hasDropEvents(each)))
-    for (const each of unlinked) if (this.storedAttributes(each).length > 0) hookedClasses.add(each)
+    for (const each of unlinkedClasses) if (this.storedAttributes(each).length > 0) hookedClasses.add(each)
     return [...hookedClasses]
   }
 

@@ -4,7 +4,7 @@ import { withDigits } from '../../catalog/types/with-digits.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../base/errors.ts'
-import { beyondDoubles, rounded } from '../../base/exact-json.ts'
+import { beyondDoubles, roundNumbers } from '../../base/exact-json.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { valueAt } from '../data-api/attributes.ts'
@@ -106,10 +106,10 @@ function prepareEntity(
     const attribute = view.shows(dataClass) ? view.attribute(dataClass, name) : dataClass.attributesByName.get(name)
     return attribute && view.includes(attribute) ? [{ attribute, json }] : []
   })
-  const unchanged = new Set(inputs.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
+  const unchangedInputs = new Set(inputs.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
   codeSession.writes.collecting({ entity, jobs }, () => {
     for (const each of inputs) {
-      if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
+      if (unchangedInputs.has(each) || !view.may(action, dataClass, each.attribute)) continue
       assign(entity, each.attribute, each.json, { trusted, sentValues, binding })
     }
   })
@@ -119,14 +119,14 @@ function prepareEntity(
     if (!sentValues.has(attribute) || sentValues.get(attribute) !== value)
       values[attribute.name] = toJson(attribute, value)
   }
-  const names = Array.from(unchanged, ({ attribute }) => attribute.name)
+  const names = Array.from(unchangedInputs, ({ attribute }) => attribute.name)
   jobs.push(...(hooks.jobsOf(entity) ?? []))
-  const prepared = {
+  const preparedElement = {
     ...{ expectedStamp: stamp, values, unchanged: names },
     ...(failure && { failure }),
     ...(jobs.length > 0 && { jobs }),
   }
-  return { hooked: prepared, entity }
+  return { hooked: preparedElement, entity }
 }
 
 /**
@@ -174,7 +174,7 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     const number = exactJson === 'numbers' ? undefined : beyondDoubles(json)
     if (number !== undefined)
       throw WriteErrors.WRONG_TYPE(attribute.name, excerpt(number), 'a number of double precision')
-    const exactValue = exactJson ? withDigits(type!, json) : rounded(json)
+    const exactValue = exactJson ? withDigits(type!, json) : roundNumbers(json)
     ;(entity as unknown as Record<string, unknown>)[attribute.name] = exactValue
     return
   }

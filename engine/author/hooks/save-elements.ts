@@ -71,10 +71,10 @@ export function saveElements<Answer>(
   const fine = new Map<number, EntityBase>()
   const digest = new FailureDigest(trusted ? Number.POSITIVE_INFINITY : limits.maxDescribed)
   const saving = new Saving(request, body.length, codeSession, context)
-  const take = (decided: readonly Decided[]): void => {
+  const take = (decisions: readonly Decided[]): void => {
     // If an atomic request fails, none of its entities has been saved.
-    const common = atomic ? decided.find(({ saved }) => saved.failure)?.saved.failure : undefined
-    for (const { sent, saved, entity } of decided) {
+    const common = atomic ? decisions.find(({ saved }) => saved.failure)?.saved.failure : undefined
+    for (const { sent, saved, entity } of decisions) {
       const { failure = common, rowId, row } = saved
       if (saved.failure) {
         sentKeys.set(entities.length, (sent as { __KEY?: unknown } | null)?.__KEY)
@@ -105,12 +105,12 @@ export function saveElements<Answer>(
   const first = slices.next().value!
   const second = slices.next()
   const mayGoOn = second.done && mode === 'update' && codeSession.writes.changesOf(binding.dataClass).mayGoOn
-  const prepared = mayGoOn ? saving.prepare(first) : undefined
-  if (prepared) {
+  const preparedSlice = mayGoOn ? saving.prepare(first) : undefined
+  if (preparedSlice) {
     return {
-      write: codeSession.writes.saveRequest(prepared.request),
+      write: codeSession.writes.saveRequest(preparedSlice.request),
       complete(result) {
-        take(saving.slice(first, saving.decided(prepared, result)))
+        take(saving.slice(first, saving.decided(preparedSlice, result)))
         return finish()
       },
     }
@@ -150,17 +150,17 @@ class Saving {
    * @param first outcomes of a first attempt; undefined for elements whose code has to run again
    */
   slice(elements: readonly unknown[], first?: readonly (Decided | undefined)[]): Decided[] {
-    const decided: (Decided | undefined)[] = first ? [...first] : elements.map(() => undefined)
-    const isOpen = (_: unknown, i: number): boolean => decided[i] === undefined
+    const decisions: (Decided | undefined)[] = first ? [...first] : elements.map(() => undefined)
+    const isOpen = (_: unknown, i: number): boolean => decisions[i] === undefined
     let runs = first ? 1 : 0
     for (; runs < SHARED_RUNS; runs++) {
       const open = elements.filter(isOpen)
       const now = open.length > 0 ? this.saveShared(open) : undefined
       if (!now) break
-      for (let i = 0, next = 0; i < decided.length; i++) decided[i] ??= now[next++]
+      for (let i = 0, next = 0; i < decisions.length; i++) decisions[i] ??= now[next++]
     }
     const aloneDecisions = this.alone(elements.filter(isOpen), runs)
-    return decided.map(each => each ?? aloneDecisions.shift()!)
+    return decisions.map(each => each ?? aloneDecisions.shift()!)
   }
 
   /** @returns outcomes, with undefined for elements whose code has to run again; only undefined if the elements need a transaction */
@@ -184,18 +184,18 @@ class Saving {
     const { hooks } = context
     if (codeSession.writes.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
     const run = this.newRun()
-    const prepared: Prepared[] = []
+    const preparedElements: Prepared[] = []
     for (const element of elements) {
       const each = prepareElement(element, context, run)
       const { entity } = each
-      prepared.push(each)
+      preparedElements.push(each)
       const mayHaveReadEarlier = elements.length > 1 && codeSession.writes.changesOf(dataClass).hasBegun
       if (!(run.needsTransaction || mayHaveReadEarlier || (entity && run.hasReadEarlier(entity)))) continue
       hooks.noteTransaction(dataClass, run.needsTransaction)
-      for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
+      for (const { entity } of preparedElements) if (entity) hooks.interrupted(entity)
       return undefined
     }
-    return this.sliceOf(elements, prepared, this.request.mode, run)
+    return this.sliceOf(elements, preparedElements, this.request.mode, run)
   }
 
   /** Outcomes of a slice; undefined for elements whose code has to run again. */
@@ -204,9 +204,9 @@ class Saving {
     this.globalStamp = globalStamp
     // In a request for all or nothing, the others are decided with them.
     const isOpen = isOneTransaction(this.request) && entities.some(({ isOutdated }) => isOutdated)
-    return entities.map((saved, i) => {
+    return entities.map((savedEntity, i) => {
       const { entity } = elements[i]!
-      if (!isOpen && !saved.isOutdated) return { sent: sentElements[i], saved, ...elements[i]! }
+      if (!isOpen && !savedEntity.isOutdated) return { sent: sentElements[i], saved: savedEntity, ...elements[i]! }
       if (entity) hooks.interrupted(entity)
       return undefined
     })
@@ -220,16 +220,16 @@ class Saving {
     const { codeSession } = this
     const { dataClass } = this.context.binding
     const isOne = isOneTransaction(this.request)
-    const decided: Decided[] = []
-    while (decided.length < elements.length) {
+    const decisions: Decided[] = []
+    while (decisions.length < elements.length) {
       const later: (() => void)[] = []
       const outcomes: { preview: Decided; decision: Decided }[] = []
       const work = (): boolean => {
         later.length = 0
         outcomes.length = 0
         const endsAt = isOne ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
-        do outcomes.push(this.saveAlone(elements[decided.length + outcomes.length], later))
-        while (decided.length + outcomes.length < elements.length && performance.now() < endsAt)
+        do outcomes.push(this.saveAlone(elements[decisions.length + outcomes.length], later))
+        while (decisions.length + outcomes.length < elements.length && performance.now() < endsAt)
         return (
           this.request.mode === 'update' &&
           !(this.request.atomic && outcomes.some(({ decision }) => decision.saved.failure !== undefined))
@@ -237,13 +237,13 @@ class Saving {
       }
       const isKept = codeSession.writes.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
       if (isKept === undefined) {
-        decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
+        decisions.push(...elements.slice(decisions.length).map(element => changedMeanwhile(element, dataClass)))
         continue
       }
-      for (const { preview, decision } of outcomes) decided.push(isKept ? decision : preview)
+      for (const { preview, decision } of outcomes) decisions.push(isKept ? decision : preview)
       if (isKept) for (const each of later) each()
     }
-    return decided
+    return decisions
   }
 
   /** @param later receives the work to do after the commit */
@@ -253,11 +253,13 @@ class Saving {
     const run = this.newRun()
     let isKept = false
     try {
-      const prepared = prepareElement(element, context, run)
+      const preparedElement = prepareElement(element, context, run)
       const save = (as: SaveRequest['mode']): Decided => {
-        const { entities, globalStamp } = codeSession.writes.save(this.sliceOf([element], [prepared], as).request)
+        const { entities, globalStamp } = codeSession.writes.save(
+          this.sliceOf([element], [preparedElement], as).request,
+        )
         this.globalStamp = globalStamp
-        return { sent: element, saved: entities[0]!, ...prepared }
+        return { sent: element, saved: entities[0]!, ...preparedElement }
       }
       // Entities that are not kept are shown with its new values and the old stamp. Source: protocol notes, 5.5.
       const preview = mode !== 'update' || atomic ? save(mode === 'update' ? 'refresh' : mode) : undefined

@@ -21,17 +21,17 @@ interface Observer {
  */
 export function followCalls({ begins, ends, switches }: Observer): void {
   /** A callback can run others that belong to another call. */
-  const nested: (RunningCall | undefined)[] = []
+  const callStack: (RunningCall | undefined)[] = []
   createHook({
     before() {
       const call = codeContext()?.call
-      if (nested.length > 0 && nested.at(-1) !== call) switches()
-      if (nested.push(call) === 1 && call) begins(call)
+      if (callStack.length > 0 && callStack.at(-1) !== call) switches()
+      if (callStack.push(call) === 1 && call) begins(call)
     },
     after() {
-      const call = nested.pop()
-      if (nested.length > 0 && nested.at(-1) !== call) switches()
-      if (nested.length === 0 && call) ends(call)
+      const call = callStack.pop()
+      if (callStack.length > 0 && callStack.at(-1) !== call) switches()
+      if (callStack.length === 0 && call) ends(call)
     },
   }).enable()
   // The promise that is forgotten most is that of `fetch`, which is not one of an asynchronous function in each version of Node.js.

@@ -91,9 +91,15 @@ export class FunctionClient {
     const { alive, breaker } = this.state
     const [functions, singletons] = [this.functions.load, this.singletons.load]
     const waitingCount = functions.waiting + singletons.waiting
-    const suspended = [...alive].reduce((sum, slot) => sum + slot.waitingCount, 0)
-    const runningCount = Math.max(0, functions.open + singletons.open - waitingCount - suspended)
-    return { threads: alive.size, running: runningCount, waiting: waitingCount, suspended, broken: breaker.openCount }
+    const suspendedCount = [...alive].reduce((sum, slot) => sum + slot.waitingCount, 0)
+    const runningCount = Math.max(0, functions.open + singletons.open - waitingCount - suspendedCount)
+    return {
+      threads: alive.size,
+      running: runningCount,
+      waiting: waitingCount,
+      suspended: suspendedCount,
+      broken: breaker.openCount,
+    }
   }
 
   /** Ids of the live threads. */

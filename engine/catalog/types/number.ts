@@ -1,4 +1,4 @@
-import { doubleOf, rounded } from '../../base/exact-json.ts'
+import { doubleOf, roundNumbers } from '../../base/exact-json.ts'
 import { schemas } from '../../base/json-schema.ts'
 import { type IntegerTotals, Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { MAX_SAVED, NUMBER, readDouble, readExactNumber, readScaled } from './operand.ts'
@@ -44,9 +44,9 @@ export const INTEGER_TOTALS: IntegerTotals = {
 const QUOTIENT_BITS = 128n
 
 function nearestQuotient(dividend: bigint, divisor: bigint): number {
-  const scaled = (dividend < 0n ? -dividend : dividend) << QUOTIENT_BITS
-  const remainder = scaled % divisor === 0n ? 0n : 1n
-  const quotient = Number((scaled / divisor) * 2n + remainder) / 2 ** (Number(QUOTIENT_BITS) + 1)
+  const scaledDividend = (dividend < 0n ? -dividend : dividend) << QUOTIENT_BITS
+  const remainder = scaledDividend % divisor === 0n ? 0n : 1n
+  const quotient = Number((scaledDividend / divisor) * 2n + remainder) / 2 ** (Number(QUOTIENT_BITS) + 1)
   return dividend < 0n ? -quotient : quotient
 }
 
@@ -88,6 +88,6 @@ const LARGE_INTEGER = /^-?\d{16,}$/
 /** Reads a finite number of a save, also from a text. */
 export function readNumber(json: unknown): number | undefined {
   const isText = typeof json === 'string' && json.length <= MAX_SAVED && NUMBER.test(json)
-  const number = isText ? doubleOf(json) : rounded(json)
+  const number = isText ? doubleOf(json) : roundNumbers(json)
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

@@ -1,5 +1,5 @@
 import { schemas } from '../../base/json-schema.ts'
-import { beyondDoubles, isLongNumber, isPlain, rounded } from '../../base/exact-json.ts'
+import { beyondDoubles, isLongNumber, isPlain, roundNumbers } from '../../base/exact-json.ts'
 import { isDeeper } from '../../base/json-depth.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import type { ValueAttribute } from '../attribute.ts'
@@ -38,7 +38,7 @@ export const object: TypeDescriptor = {
     if (isPlain(json)) return json as JsonContainer
     const number = beyondDoubles(json)
     return number === undefined
-      ? (rounded(json) as JsonContainer)
+      ? (roundNumbers(json) as JsonContainer)
       : new Mismatch('JSON with numbers that double precision can hold', `JSON with the number ${excerpt(number)}`)
   },
   holds: value => typeof value === 'object',

@@ -1,4 +1,4 @@
-import { isLongNumber, rounded } from '../../base/exact-json.ts'
+import { isLongNumber, roundNumbers } from '../../base/exact-json.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 
 /**
@@ -13,7 +13,7 @@ export function readFloats<E>(json: unknown, dimension: number, fail: (descripti
   for (let i = 0; i < dimension; i++) {
     const element: unknown = json[i]
     // A number may have more digits than a double.
-    const number = rounded(element)
+    const number = roundNumbers(element)
     if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) {
       return fail(`an array with ${describeElement(element)} at position ${i}`)
     }

@@ -22,10 +22,10 @@ export async function openXlsx(path: string, sheet: string | undefined): Promise
       const archive = await Archive.open(path)
       try {
         for await (const rows of sheetRows(archive.texts(part))) {
-          const filled = rows
+          const filledRows = rows
             .filter(({ index }) => index > header.index)
             .map(row => rowOf(row, header.names.length, workbook))
-          yield filled.filter(row => row !== undefined)
+          yield filledRows.filter(row => row !== undefined)
         }
       } finally {
         archive.close()

@@ -31,7 +31,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
   let cells: SheetCell[] = []
   let cell = { column: -1, type: 'n', style: 0, text: '', isFormula: false }
   /** Columns of the cells of a row that are not in order. */
-  let unordered: Set<number> | undefined
+  let unorderedColumns: Set<number> | undefined
   /** True inside a row: elements of these names also occur elsewhere, such as after the rows. */
   let isInRow = false
   let isInCell = false
@@ -48,7 +48,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
           index = rowAfter(index, r)
           cells = []
           isInRow = true
-          unordered = undefined
+          unorderedColumns = undefined
           cell = { ...cell, column: -1 }
           break
         }
@@ -56,9 +56,9 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
           const { r, t: type = 'n', s = '0' } = attributes
           const column = r === undefined ? columnAfter(cell.column) : columnOf(r, index)
           isInCell = true
-          if (column <= cell.column) unordered ??= new Set(cells.map(each => each.column))
-          if (unordered?.has(column)) throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
-          unordered?.add(column)
+          if (column <= cell.column) unorderedColumns ??= new Set(cells.map(each => each.column))
+          if (unorderedColumns?.has(column)) throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
+          unorderedColumns?.add(column)
           cell = { column, type, style: Number(s), text: '', isFormula: false }
           break
         }
@@ -90,7 +90,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
           cell.text = inline.end()
           break
         case 'c':
-          if (cell.type === 'str') cell.text = unescaped(cell.text)
+          if (cell.type === 'str') cell.text = unescapeText(cell.text)
           cells.push(cell)
           isInCell = false
           break
@@ -160,12 +160,12 @@ class TextCollector {
   }
 
   end(): string {
-    return unescaped(this.collected)
+    return unescapeText(this.collected)
   }
 }
 
 /** Decodes characters that XML cannot contain, which are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   const read = text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
   // Half a character is none.
   return read.isWellFormed() ? read : text

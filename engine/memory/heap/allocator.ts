@@ -51,16 +51,16 @@ export class Allocator {
    */
   allocate(bytes: number, part: Part): Address {
     const size = sizeClass(bytes)
-    const reused = this.freeBlocks.get(size)?.pop()
+    const reusedBlock = this.freeBlocks.get(size)?.pop()
     const reserve = Math.min(MAX_RESERVE_BYTES, (this.heap.size - HEAP_START) / 8)
     const end = part === 'directories' ? this.heap.size : this.heap.size - reserve
-    if (reused === undefined && this.next + size > end) {
+    if (reusedBlock === undefined && this.next + size > end) {
       throw new MemoryFull(`no room for ${bytes} bytes in ${this.heap.size}`)
     }
     this.bytesByPart[PARTS.indexOf(part)]! += size
-    if (reused !== undefined) {
-      this.heap.preserve(reused, size)
-      return reused
+    if (reusedBlock !== undefined) {
+      this.heap.preserve(reusedBlock, size)
+      return reusedBlock
     }
     const address = this.next
     this.next = offsetBy(address, size)

@@ -61,17 +61,17 @@ export function tableShape(layout: RowLayout): TableShape {
     if (attribute.kind === 'relatedEntities') return []
     return attribute.kind === 'storage' && attribute.type === 'object' ? columnsOver(attribute) : [attribute]
   })
-  const indexed = columns.filter(attribute => attribute.kind === 'relatedEntity' || hasIndex(attribute))
-  const ordered = indexed.filter(attribute => attribute.kind === 'storage')
+  const indexedAttributes = columns.filter(attribute => attribute.kind === 'relatedEntity' || hasIndex(attribute))
+  const orderedAttributes = indexedAttributes.filter(attribute => attribute.kind === 'storage')
   return {
     layout,
     columns,
     kinds: columns.map(kindOfColumn),
-    indexed,
-    ordered,
+    indexed: indexedAttributes,
+    ordered: orderedAttributes,
     columnOf: new Map(columns.map((attribute, i) => [attribute, i])),
-    indexOf: new Map(indexed.map((attribute, i) => [attribute, i])),
-    orderOf: new Map(ordered.map((attribute, i) => [attribute, i])),
+    indexOf: new Map(indexedAttributes.map((attribute, i) => [attribute, i])),
+    orderOf: new Map(orderedAttributes.map((attribute, i) => [attribute, i])),
   }
 }
 

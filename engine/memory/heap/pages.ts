@@ -140,15 +140,15 @@ export class Pages {
     const { heap, allocator } = this.space
     const address = this.page(index)
     // Always a new page: readers may have this one, even if a row is only added.
-    const widened = allocator.allocate(pageBytes(BIGINTS), this.part)
-    heap.copy(address, widened, PAGE_VALUES)
-    const integers = new BigInt64Array(heap.words.buffer, widened + PAGE_VALUES, SEGMENT_ROWS)
+    const widenedPage = allocator.allocate(pageBytes(BIGINTS), this.part)
+    heap.copy(address, widenedPage, PAGE_VALUES)
+    const integers = new BigInt64Array(heap.words.buffer, widenedPage + PAGE_VALUES, SEGMENT_ROWS)
     for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
       if (hasBit(heap, address, entry)) integers[entry] = BigInt(heap.floats[numbersStart(address) + entry]!)
     }
-    heap.words[wordIndex(widened, PAGE_KIND)] = BIGINTS
-    this.replace(index, widened)
-    return widened
+    heap.words[wordIndex(widenedPage, PAGE_KIND)] = BIGINTS
+    this.replace(index, widenedPage)
+    return widenedPage
   }
 
   /** The list of page addresses for the version that is being created. @throws {MemoryFull} */

@@ -28,17 +28,17 @@ export class Reclaimer {
 
   /** To be called after a version has been published. */
   reclaim(): void {
-    const pinned = this.heap.pinned()
-    const isChanged = pinned.length !== this.heldFor.length || pinned.some((pin, i) => pin !== this.heldFor[i])
+    const pins = this.heap.pinned()
+    const isChanged = pins.length !== this.heldFor.length || pins.some((pin, i) => pin !== this.heldFor[i])
     const candidates = isChanged ? this.heldMemory.concat(this.fresh) : this.fresh
     const pinnedMemory = isChanged ? [] : this.heldMemory
     this.fresh = []
     for (const candidate of candidates) {
-      if (pinned.some(pin => isIn(pin, candidate))) pinnedMemory.push(candidate)
+      if (pins.some(pin => isIn(pin, candidate))) pinnedMemory.push(candidate)
       else candidate.free()
     }
     this.heldMemory = pinnedMemory
-    this.heldFor = pinned
+    this.heldFor = pins
   }
 
   get size(): number {

@@ -222,12 +222,12 @@ export class SharedHeap {
 
   /** The sequences that threads have pinned, as unsigned numbers. */
   pinned(): number[] {
-    const pinned: number[] = []
+    const pins: number[] = []
     for (let slot = 0; slot < READER_SLOTS; slot++) {
       const sequence = Atomics.load(this.words, slotWord(slot))
-      if (sequence !== 0) pinned.push(sequence)
+      if (sequence !== 0) pins.push(sequence)
     }
-    return pinned
+    return pins
   }
 }
 

@@ -142,9 +142,9 @@ export class OrderWriter {
       if (child < lengthOf(words, node) - 1) next = words[first + 1]!
       node = childAt(words, node, child)
     }
-    const inserted = this.insertIntoLeaf(node, rowIds, from, upTo, next)
-    for (const count of counts) words[count]! += inserted
-    return inserted
+    const insertedCount = this.insertIntoLeaf(node, rowIds, from, upTo, next)
+    for (const count of counts) words[count]! += insertedCount
+    return insertedCount
   }
 
   /** @param next first row after the leaf @returns number of inserted rows */

@@ -96,11 +96,11 @@ export class SharedStore implements Store {
       const snapshot = this.pin(below)
       if (snapshot?.globalStamp === below.globalStamp) return snapshot
       snapshot?.close()
-      const elapsed = performance.now() - start
+      const elapsedMs = performance.now() - start
       // A version follows its commit soon, unless the commit is large.
       const isComing = snapshot !== undefined && snapshot.globalStamp < below.globalStamp
-      if (!isComing || elapsed > VERSION_TIMEOUT_MS) return below
-      this.heap.waitForVersion(snapshot.sequence, VERSION_TIMEOUT_MS - elapsed)
+      if (!isComing || elapsedMs > VERSION_TIMEOUT_MS) return below
+      this.heap.waitForVersion(snapshot.sequence, VERSION_TIMEOUT_MS - elapsedMs)
     }
   }
 

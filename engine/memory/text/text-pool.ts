@@ -224,6 +224,6 @@ function isAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
 
 /** Reverses the bytes of words that are compared from the first byte on. */
 function bigEndian(word: number): number {
-  const swapped = ((word & 0xff00ff00) >>> 8) | ((word & 0x00ff00ff) << 8)
-  return ((swapped >>> 16) | (swapped << 16)) >>> 0
+  const swappedWord = ((word & 0xff00ff00) >>> 8) | ((word & 0x00ff00ff) << 8)
+  return ((swappedWord >>> 16) | (swappedWord << 16)) >>> 0
 }

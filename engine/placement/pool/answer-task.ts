@@ -10,7 +10,7 @@ import { QueryCache } from '../../query/plan/query-cache.ts'
 import { QueryBudget } from '../../query/scan/query-budget.ts'
 import { releaseBuffers } from '../../query/serialise/answer.ts'
 import { Views } from '../../permission/views.ts'
-import { guarded } from '../../data/restricted-snapshot.ts'
+import { guardSnapshot } from '../../data/restricted-snapshot.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { searchIn } from '../../vector/index/searched-indexes.ts'
 import { IndexStatus } from '../../data/vector-index.ts'
@@ -58,7 +58,7 @@ export function answerTask(
 
 /** Outcome of a task. @param bytes the answer, or the rest of it that the sink has not received yet */
 export function answerOutcome(bytes: Uint8Array, sink: AnswerSink | undefined): PoolOutcome {
-  if (sink) return transferred(sink.end(bytes))
+  if (sink) return transferAnswer(sink.end(bytes))
   // Bytes that are not shared belong to a buffer that the next task reuses.
   return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
 }
@@ -89,7 +89,7 @@ export function sinkFor(
   })
 }
 
-function transferred(packed: PackedAnswer): PoolOutcome {
+function transferAnswer(packed: PackedAnswer): PoolOutcome {
   const { coding, bytes } = packed
   if (bytes && !coding) return move(bytes) as unknown as Uint8Array
   if (!bytes) return { packed }
@@ -113,10 +113,10 @@ function answer(
   // Set only now: terminating a thread while LMDB opens would end the process.
   Atomics.store(worksAt, slot, threadId)
   try {
-    return read(unrestricted => {
-      searchIn(unrestricted, indexes, task.searched)
+    return read(fullSnapshot => {
+      searchIn(fullSnapshot, indexes, task.searched)
       const scope = { views, layouts, limits, queries, registry }
-      return planTask(task, scope, { snapshot: guarded(unrestricted, restricted), budget, sink }).run()
+      return planTask(task, scope, { snapshot: guardSnapshot(fullSnapshot, restricted), budget, sink }).run()
     })
   } finally {
     examined[slot] = counter.examined

@@ -270,13 +270,17 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     spools: SpoolFiles | undefined,
     spool: number | undefined,
   ): void {
-    const packed = 'packed' in outcome ? outcome.packed : undefined
-    const isSpooled = packed !== undefined && packed.bytes === undefined
+    const packedAnswer = 'packed' in outcome ? outcome.packed : undefined
+    const isSpooled = packedAnswer !== undefined && packedAnswer.bytes === undefined
     if (!isSpooled) spools?.giveBack(spool)
     if (!this.settle(query)) {
-      if (isSpooled) spools!.source(spool!, packed.size).close()
+      if (isSpooled) spools!.source(spool!, packedAnswer.size).close()
     } else if (outcome instanceof Uint8Array) query.resolve(outcome)
-    else if (packed) query.resolve({ coding: packed.coding, body: packed.bytes ?? spools!.source(spool!, packed.size) })
+    else if (packedAnswer)
+      query.resolve({
+        coding: packedAnswer.coding,
+        body: packedAnswer.bytes ?? spools!.source(spool!, packedAnswer.size),
+      })
     else query.reject(errorOf(outcome as Exclude<typeof outcome, { packed: unknown }>))
   }
 

@@ -103,10 +103,10 @@ export function queriesAfter(driver: typeof pg): QueryAfter {
   return (client, commands, query) =>
     new Promise((resolve, reject) => {
       const config = { ...query, rowMode: 'array', queryMode: 'extended' }
-      const submitted = new QueryAfterCommands(config, undefined, (error, result) =>
+      const submittedQuery = new QueryAfterCommands(config, undefined, (error, result) =>
         error ? reject(error) : resolve(result),
       )
-      submitted.commands = commands
-      client.query(submitted as never)
+      submittedQuery.commands = commands
+      client.query(submittedQuery as never)
     })
 }

@@ -53,7 +53,7 @@ export const isSameColumn = (from: string, to: string): boolean =>
   from === to || (from === VECTOR && to.startsWith('vector('))
 
 /** SQL that converts every value of a column to another type; undefined if values could be lost or refused. */
-export function widened(column: string, from: string, to: string): string | undefined {
+export function wideningExpression(column: string, from: string, to: string): string | undefined {
   const digits = DIGITS[from]
   if (INTEGERS.includes(from) && INTEGERS.indexOf(to) > INTEGERS.indexOf(from)) return `${column}::${to}`
   if (digits && to === 'double precision') return `${column}::${to}`

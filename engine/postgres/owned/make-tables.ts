@@ -75,8 +75,8 @@ async function transaction(
   await run(once(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${LOCK_MS}`))
   try {
     await run(once(`SELECT pg_advisory_xact_lock(${LOCK})`))
-    const { schema, table, ownedStorage: owned } = dataClass.remote!
-    const former = owned!.formerTable
+    const { schema, table, ownedStorage: storage } = dataClass.remote!
+    const former = storage!.formerTable
     const places = [{ schema, table }, { schema: 'tesser', table: '' }, ...(former ? [{ schema, table: former }] : [])]
     const state = readPlaces(await run(placesStatement(places)))
     const plan = planOf(tableSpec(dataClass, state.hasVectors), state)

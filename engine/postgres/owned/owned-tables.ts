@@ -60,10 +60,10 @@ export class OwnedTables {
     if (last?.nextAt !== undefined && performance.now() < last.nextAt) return
     const attempt = last && last.nextAt === undefined ? last : this.begin(connection, ownedClasses)
     let timer: NodeJS.Timeout | undefined
-    const waited = new Promise<void>(resolve => {
+    const timeout = new Promise<void>(resolve => {
       timer = setTimeout(resolve, Math.min(WAIT_MS, Math.max(0, deadlineAt - Date.now())))
     })
-    await Promise.race([attempt.outcome, waited])
+    await Promise.race([attempt.outcome, timeout])
     clearTimeout(timer)
   }
 

@@ -1,6 +1,6 @@
 import { type CatalogColumn, type CatalogTable, placeOf, type PlacesCatalog } from '../database/database-catalog.ts'
 import { quoteName } from '../sql/quote.ts'
-import { isSameColumn, widened } from './column-types.ts'
+import { isSameColumn, wideningExpression } from './column-types.ts'
 import { type ColumnSpec, MARK, OWN_PREFIX, type TableSpec, textOf } from './table-spec.ts'
 import { dropTriggers, triggersOf } from './triggers.ts'
 
@@ -184,7 +184,7 @@ class ColumnChange {
     if (
       !existingColumn ||
       isSameColumn(existingColumn.sqlType, column.type) ||
-      widened(columnName, existingColumn.sqlType, column.type)
+      wideningExpression(columnName, existingColumn.sqlType, column.type)
     )
       return undefined
     return `the column ${columnName} of ${spec.from} is of type ${existingColumn.sqlType}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${columnName} TYPE ${column.type} USING ${columnName}::${column.type}`
@@ -214,7 +214,7 @@ class ColumnChange {
         : [`ALTER TABLE ${spec.from} RENAME COLUMN ${quoteName(nameNow)} TO ${columnName}`]),
       ...(isConverted && existingColumn.initial !== null ? [`${alter} DROP DEFAULT`] : []),
       ...(isConverted
-        ? [`${alter} TYPE ${column.type} USING ${widened(columnName, existingColumn.sqlType, column.type)}`]
+        ? [`${alter} TYPE ${column.type} USING ${wideningExpression(columnName, existingColumn.sqlType, column.type)}`]
         : []),
     ]
   }

@@ -66,13 +66,13 @@ const ON_DELETE = { restrict: 'NO ACTION', setNull: 'SET NULL', cascade: 'CASCAD
 
 /** @param hasVectors the database has the type `vector` of pgvector */
 export function tableSpec(dataClass: DataClass, hasVectors: boolean): TableSpec {
-  const { schema, table, ownedStorage: owned } = dataClass.remote!
+  const { schema, table, ownedStorage: storage } = dataClass.remote!
   const spec = {
     dataClass,
     schema,
     table,
     from: quoteName(schema, table),
-    formerTable: owned!.formerTable,
+    formerTable: storage!.formerTable,
     columns: columnsOf(dataClass, hasVectors),
     key: columnOf(dataClass.key),
     indexes: indexesOf(dataClass),
@@ -98,14 +98,14 @@ export const uniqueIndexes = (dataClass: DataClass): ReadonlyMap<string, Storage
 const columnOf = (attribute: StorageAttribute): string => attribute.dataClass.remote!.columns.get(attribute)![0]!
 
 function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
-  const { schema, table, columns, stamp, timestamp, ownedStorage: owned } = dataClass.remote!
+  const { schema, table, columns, stamp, timestamp, ownedStorage: storage } = dataClass.remote!
   const specs = new Map<string, ColumnSpec>()
   for (const [attribute, [name]] of columns) {
     const sequence = attribute.autoFill === 'increment' ? ownName(table, name!, 'number') : undefined
     const type = columnType(attribute, hasVectors)
     specs.set(name!, {
       name: name!,
-      former: owned!.formerColumns.get(name!),
+      former: storage!.formerColumns.get(name!),
       type,
       isMandatory: attribute.mandatory,
       initial: sequence ? `nextval(${textOf(quoteName(schema, sequence))})` : initialOf(attribute, type),

@@ -29,14 +29,14 @@ END $function$;`
 export function triggersOf({ schema, from, columns, dataClass }: TableSpec): string[] {
   const { stamp, timestamp } = dataClass.remote!
   const stampColumn = quoteName(stamp!)
-  const numbered = columns.find(({ sequence }) => sequence)
+  const numberedColumn = columns.find(({ sequence }) => sequence)
   const steps = [
     `CREATE TRIGGER ${STAMP_TRIGGER} BEFORE UPDATE ON ${from} FOR EACH ROW WHEN (NEW.${stampColumn} IS NOT DISTINCT FROM OLD.${stampColumn}) EXECUTE FUNCTION tesser.stamp(${textOf(stamp!)}, ${textOf(timestamp!)})`,
   ]
-  if (numbered) {
-    const sequence = textOf(quoteName(schema, numbered.sequence!))
+  if (numberedColumn) {
+    const sequence = textOf(quoteName(schema, numberedColumn.sequence!))
     steps.push(
-      `CREATE TRIGGER ${NUMBER_TRIGGER} BEFORE INSERT ON ${from} FOR EACH ROW WHEN (NEW.${quoteName(numbered.name)} > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)) EXECUTE FUNCTION tesser.number(${sequence}, ${textOf(numbered.name)})`,
+      `CREATE TRIGGER ${NUMBER_TRIGGER} BEFORE INSERT ON ${from} FOR EACH ROW WHEN (NEW.${quoteName(numberedColumn.name)} > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)) EXECUTE FUNCTION tesser.number(${sequence}, ${textOf(numberedColumn.name)})`,
     )
   }
   return steps

@@ -360,8 +360,8 @@ export class RemoteReads implements RemoteData {
   /** A scope for statements with one predicate, whose conditions elsewhere are evaluated once. */
   private scopeOf(dataClass: DataClass): SqlScope {
     const cache = new Map<object, Map<Predicate, readonly Value[]>>()
-    const once = (of: object, predicate: Predicate, evaluated: () => readonly Value[]): readonly Value[] => {
-      const values = cache.get(of)?.get(predicate) ?? evaluated()
+    const once = (of: object, predicate: Predicate, readValues: () => readonly Value[]): readonly Value[] => {
+      const values = cache.get(of)?.get(predicate) ?? readValues()
       cache.set(of, (cache.get(of) ?? new Map()).set(predicate, values))
       return values
     }

@@ -2,7 +2,7 @@ import { ProtocolError } from '../../base/errors.ts'
 import { type Caller, userOf } from '../../caller/caller.ts'
 import type { Catalog } from '../../catalog/dataclass.ts'
 import type { ReadStore } from '../../data/read-store.ts'
-import { guarded } from '../../data/restricted-snapshot.ts'
+import { guardSnapshot } from '../../data/restricted-snapshot.ts'
 import type { Databases } from '../tables/databases.ts'
 import { drive } from '../../data/suspended.ts'
 import { stopAndAsk } from '../tables/remote-needed.ts'
@@ -82,7 +82,7 @@ export class RemoteHere {
     const attempt = (): Uint8Array => {
       const counter = { examined: 0, sent: 0 }
       return data.read(local => {
-        const snapshot = guarded(new RemoteSnapshot(local, reads), restricted)
+        const snapshot = guardSnapshot(new RemoteSnapshot(local, reads), restricted)
         const budget = new QueryBudget({ deadlineAt, maxRowsExamined, counter })
         const context = { snapshot, budget, remote: reads }
         reads.context = context

@@ -35,6 +35,6 @@ export const remotePool = ({
   })
 
 /** Connections of dataclasses whose saves and deletions depend on what code reads. */
-export const serializableConnections = (decided: readonly DataClass[]): string[] => [
-  ...new Set(decided.flatMap(({ remote }) => (remote && !remote.readOnly ? remote.connection : []))),
+export const serializableConnections = (decidedClasses: readonly DataClass[]): string[] => [
+  ...new Set(decidedClasses.flatMap(({ remote }) => (remote && !remote.readOnly ? remote.connection : []))),
 ]

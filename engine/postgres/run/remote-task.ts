@@ -22,10 +22,10 @@ const open = new Set<OpenTask>()
 let watching: NodeJS.Timeout | undefined
 
 /** Aborts a task soon after its answer is no longer needed. */
-function watch(task: OpenTask, cancelled: Int32Array): void {
+function watch(task: OpenTask, cancellations: Int32Array): void {
   open.add(task)
   watching ??= setInterval(() => {
-    for (const { slot, waiting } of open) if (Atomics.load(cancelled, slot) === 1) waiting.abort()
+    for (const { slot, waiting } of open) if (Atomics.load(cancellations, slot) === 1) waiting.abort()
   }, WATCH_MS).unref()
 }
 
@@ -47,8 +47,8 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
     return new Uint8Array(0)
   }
   const controller = new AbortController()
-  const watched = { slot, waiting: controller }
-  watch(watched, scope.options.cancelled)
+  const openTask = { slot, waiting: controller }
+  watch(openTask, scope.options.cancelled)
   const { options, registry, store } = scope
   const limits = isExport(task) ? exportLimits(options.limits) : options.limits
   const isCode = ('lock' in task && task.lock.isCode) || ('bytes' in task && task.bytes.isCode) || false
@@ -66,7 +66,7 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   } catch (error) {
     return failureOutcome(error, sink)
   } finally {
-    unwatch(watched)
+    unwatch(openTask)
     sink?.close()
     releaseBuffers()
   }

@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads'
-import { guarded } from '../../data/restricted-snapshot.ts'
+import { guardSnapshot } from '../../data/restricted-snapshot.ts'
 import type { StatementLimits } from '../database/database.ts'
 import type { Databases } from '../tables/databases.ts'
 import type { HeldTransaction } from '../database/held-transaction.ts'
@@ -97,7 +97,7 @@ export class RemoteWork {
       return store.read(local => {
         begins?.()
         const wholeSnapshot = new RemoteSnapshot(local, this.reads)
-        const snapshot = isCode ? wholeSnapshot : guarded(wholeSnapshot, options.store.restricted)
+        const snapshot = isCode ? wholeSnapshot : guardSnapshot(wholeSnapshot, options.store.restricted)
         const context = { snapshot, budget, remote: this.reads }
         this.reads.context = context
         return work(context)

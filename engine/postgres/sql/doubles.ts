@@ -21,10 +21,12 @@ function roundedTo(double: number): Rounded {
   const fraction = bits.getBigUint64(0) & FRACTION
   const mantissa = exponent === 0 ? fraction : fraction | (FRACTION + 1n)
   const power = Math.max(exponent, 1) - 1075
-  const high = scaled(2n * mantissa + 1n, power - 1)
+  const high = scaledDecimal(2n * mantissa + 1n, power - 1)
   // Doubles below a power of two are closer to each other than those above it.
   const low =
-    fraction === 0n && exponent > 1 ? scaled(4n * mantissa - 1n, power - 2) : scaled(2n * mantissa - 1n, power - 1)
+    fraction === 0n && exponent > 1
+      ? scaledDecimal(4n * mantissa - 1n, power - 2)
+      : scaledDecimal(2n * mantissa - 1n, power - 1)
   const hasEnds = mantissa % 2n === 0n
   return double < 0 ? { low: negative(high), high: negative(low), hasEnds } : { low, high, hasEnds }
 }
@@ -32,13 +34,13 @@ function roundedTo(double: number): Rounded {
 const FRACTION = 2n ** 52n - 1n
 
 /** `factor` · 2^`power` */
-const scaled = (factor: bigint, power: number): Decimal =>
+const scaledDecimal = (factor: bigint, power: number): Decimal =>
   power >= 0 ? { digits: factor << BigInt(power), scale: 0 } : { digits: factor * 5n ** BigInt(-power), scale: -power }
 
 const negative = ({ digits, scale }: Decimal): Decimal => ({ digits: -digits, scale })
 
 /** Decimal text of an integer in units of the last of `scale` places. */
-export function unscaled(value: number | bigint, scale: number): string {
+export function decimalText(value: number | bigint, scale: number): string {
   const digits = String(value < 0 ? -value : value).padStart(scale + 1, '0')
   const point = digits.length - scale
   return `${value < 0 ? '-' : ''}${digits.slice(0, point)}${scale > 0 ? `.${digits.slice(point)}` : ''}`
@@ -61,7 +63,7 @@ export function aroundDouble(
   return between(BigInt(double) < value ? back : front)
 }
 
-const place = ({ digits, scale }: Decimal, isBehind: boolean): Cut => ({ at: unscaled(digits, scale), isBehind })
+const place = ({ digits, scale }: Decimal, isBehind: boolean): Cut => ({ at: decimalText(digits, scale), isBehind })
 
 /** Greatest integer that is not above a decimal. */
 export function floorOf({ digits, scale }: Decimal): { readonly floor: bigint; readonly isExact: boolean } {

@@ -55,10 +55,10 @@ const SHORT = 64
 /** SQL of a fold by a call of the function. @param text SQL of type `text` */
 export const foldCall = (text: string): string => `(tesser.fold(${text}) COLLATE "C")`
 
-/** @param unsorted SQL of type `text` @param marks SQL of {@link markClass} */
-export function foldExpression(unsorted: string, marks: string): string {
+/** @param unsortedText SQL of type `text` @param marks SQL of {@link markClass} */
+export function foldExpression(unsortedText: string, marks: string): string {
   // A collation of the column may take no regular expression.
-  const text = `(${unsorted} COLLATE "C")`
+  const text = `(${unsortedText} COLLATE "C")`
   const withoutMarks = (each: string): string => `regexp_replace(${each}, ${marks}, '', 'g')`
   // Normalisation sorts runs of marks in quadratic time, as it does in the engine.
   const short = `CASE WHEN length(${text}) > ${SHORT} THEN ${withoutMarks(text)} ELSE ${text} END`

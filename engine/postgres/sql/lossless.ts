@@ -172,11 +172,11 @@ const placesExpected = (places: number): string =>
 const tooManyPlaces = (text: string, places: number): string | undefined =>
   (digitsOf(text)?.places ?? places) > places ? placesExpected(places) : undefined
 
-/** @param rounded returns the number that is shown for a given number */
+/** @param round returns the number that is shown for a given number */
 const lossOfFloat =
-  (rounded: (number: number) => number): Loss<string> =>
+  (round: (number: number) => number): Loss<string> =>
   text => {
-    const roundedNumber = rounded(Number(text))
+    const roundedNumber = round(Number(text))
     // The database refuses what is beyond the range.
     if (!Number.isFinite(roundedNumber) || isSameNumber(text, String(roundedNumber))) return undefined
     return `a number that its column keeps, such as ${roundedNumber},`

@@ -1,7 +1,7 @@
 import type { Value } from '../../catalog/value.ts'
 import { type ColumnForm, plainForm } from './column-form.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
-import { aroundDouble, floorOf, unscaled } from './doubles.ts'
+import { aroundDouble, floorOf, decimalText } from './doubles.ts'
 import { MAX_DIGITS, readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'
 
 export const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
@@ -82,7 +82,7 @@ function decimalOf(value: number | bigint, scale: number): { readonly digits: bi
 const writer =
   (kind: NumberKind) =>
   (value: Value): string =>
-    typeof kind === 'number' ? unscaled(value as number | bigint, kind) : String(value)
+    typeof kind === 'number' ? decimalText(value as number | bigint, kind) : String(value)
 
 /** Exclusive limits of all values, and the number of digits before the point that every number between the limits can have. */
 function limitsOf(kind: NumberKind): { readonly above: string; readonly below: string; readonly digits: number } {
@@ -134,7 +134,7 @@ function beyond(value: number | bigint, kind: 'integer' | number): readonly [Cut
 
 /** A text of an exact operand. */
 function numericText(value: number | bigint, kind: NumberKind): string {
-  return typeof kind === 'number' && isWhole(value) ? unscaled(BigInt(value), kind) : String(value)
+  return typeof kind === 'number' && isWhole(value) ? decimalText(BigInt(value), kind) : String(value)
 }
 
 function moneyForm(scale: number): ColumnForm {

@@ -67,10 +67,10 @@ function wordsTest(text: () => string, words: readonly (readonly string[])[], { 
   const patterns = words
     .filter(parts => parts.length > 1)
     .map(parts => (parts.every(part => part === '') ? ' [^ ]' : ` ${parts.join('[^ ]*')} `))
-  const spaced = `(' ' || regexp_replace(replace(${text()}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g') || ' ')`
+  const spacedText = `(' ' || regexp_replace(replace(${text()}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g') || ' ')`
   const conditions = [
-    ...(plainWords.length > 0 ? [`${spaced} LIKE ALL (${list(plainWords, 'text')})`] : []),
-    ...(patterns.length > 0 ? [`${spaced} ~ ALL (${list(patterns, 'text')})`] : []),
+    ...(plainWords.length > 0 ? [`${spacedText} LIKE ALL (${list(plainWords, 'text')})`] : []),
+    ...(patterns.length > 0 ? [`${spacedText} ~ ALL (${list(patterns, 'text')})`] : []),
   ]
   return `(${conditions.join(' AND ')})`
 }

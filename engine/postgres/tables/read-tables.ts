@@ -41,14 +41,14 @@ const cutKey = ({ name, type }: StorageAttribute, column: RemoteColumn): string 
 
 function tableOf(
   dataClass: DataClass,
-  { schema, table, stamp, timestamp, ownedStorage: owned, columns: columnNames }: RemoteStorage,
+  { schema, table, stamp, timestamp, ownedStorage: storage, columns: columnNames }: RemoteStorage,
   catalogTable: CatalogTable | undefined,
   hasFold: boolean,
 ): RemoteTable | readonly string[] {
   const from = quoteName(schema, table)
-  if (!catalogTable && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
+  if (!catalogTable && storage) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
   if (!catalogTable) return [`there is no table or view ${from}, or this role may not see it`]
-  if (owned && catalogTable.comment !== markOf(dataClass))
+  if (storage && catalogTable.comment !== markOf(dataClass))
     return [`${from} is not as the model of this server wants it; if it cannot be made so, the log has the reason`]
   const problems: string[] = []
   const columnOf = (name: string): RemoteColumn | undefined => {
@@ -90,7 +90,7 @@ function tableOf(
     writtenColumns: writtenColumns(catalogTable, columns, forms),
     isOrdinary: catalogTable.keepsCounts,
     hasFold,
-    uniqueIndexes: owned ? uniqueIndexes(dataClass) : undefined,
+    uniqueIndexes: storage ? uniqueIndexes(dataClass) : undefined,
   }
 }
 

@@ -223,7 +223,7 @@ export class RemoteWriter {
     const uuids: string[] = []
     let outcomes: ChangeOutcome[] = []
     /** Changes that found no row with their stamps. */
-    const missed = new Set<string>()
+    const missedChanges = new Set<string>()
     for (let stale = 0; ; ) {
       const { transaction, accept, rows } = await repeat(reads => {
         const rows = reads.rowsOf(dataClass)
@@ -261,7 +261,7 @@ export class RemoteWriter {
         !appliedChanges.isCollision &&
         missedChange?.kind === 'update' &&
         JSON.stringify([String(missedChange.key), missedChange.stamp])
-      if (attempt && missed.has(attempt)) {
+      if (attempt && missedChanges.has(attempt)) {
         // It is what it was read as, and yet does not change.
         const refusal = leftOut(rows.table)
         outcomes = isAtomic
@@ -269,7 +269,7 @@ export class RemoteWriter {
           : [...outcomes, refusal]
         continue
       }
-      if (attempt) missed.add(attempt)
+      if (attempt) missedChanges.add(attempt)
       if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
       if (isAtomic) outcomes = before
       // A row that this save has changed stays as it was before, so that the save finds its outcomes again.

@@ -25,7 +25,7 @@ export function narrowQuery(query: RemoteQuery, condition: Predicate | undefined
 export function fetchValues({ dataClass, relations }: Measure, rowIds: readonly number[], context: QueryContext): void {
   const { snapshot } = context
   snapshot.table(dataClass).fetch?.(rowIds)
-  const reached = fetchPaths(relations, rowIds, snapshot)
+  const reachedIds = fetchPaths(relations, rowIds, snapshot)
   const last = relations.at(-1)
-  if (last) snapshot.table(last.target).fetch?.(reached)
+  if (last) snapshot.table(last.target).fetch?.(reachedIds)
 }

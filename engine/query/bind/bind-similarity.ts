@@ -1,5 +1,5 @@
 import { METRICS, type StorageAttribute, type VectorMetric } from '../../catalog/attribute.ts'
-import { isLongNumber, rounded } from '../../base/exact-json.ts'
+import { isLongNumber, roundNumbers } from '../../base/exact-json.ts'
 import { suggestion } from '../../base/suggestion.ts'
 import { readFloats } from '../../catalog/types/read-vector.ts'
 import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
@@ -61,7 +61,7 @@ function readComparison(
     throw fail(`an object with a property "${excerpt(unknown)}"${suggestion(unknown, PROPERTIES)}`)
   }
   const { vector, metric = 'cosine', threshold: received = DEFAULT_THRESHOLD } = value as Record<string, unknown>
-  const threshold = rounded(received)
+  const threshold = roundNumbers(received)
   if (vector === undefined) throw fail('an object without a vector')
   if (!isMetric(metric)) throw fail(`an object whose metric is ${excerptOf(metric)}, none of ${METRICS.join(', ')}`)
   if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {

@@ -4,7 +4,7 @@ import type { TypeParameters } from '../../catalog/types/parameters.ts'
 import { isGrouped, plainNumber } from '../../catalog/types/plain-number.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { ScalarType } from '../../catalog/value-type.ts'
-import { doubleOf, isLongNumber, rounded } from '../../base/exact-json.ts'
+import { doubleOf, isLongNumber, roundNumbers } from '../../base/exact-json.ts'
 import { fold } from '../../base/text/fold.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
@@ -58,7 +58,7 @@ export function convertValue(operand: Operand, comparand: Comparand): Comparison
 export function convertForJson(operand: Operand, path: string): { type: JsonType; value: Scalar } {
   if (operand.kind === 'parameter') {
     // Numbers inside JSON are doubles.
-    const value = parameterValue({ ...operand, value: rounded(operand.value) }, 'a text, a number, true or false')
+    const value = parameterValue({ ...operand, value: roundNumbers(operand.value) }, 'a text, a number, true or false')
     if (typeof value === 'number' && !Number.isFinite(value))
       throw QueryErrors.PLACEHOLDER_TYPE(operand.name, describe(operand.value), IN_DOUBLES)
     if (typeof value === 'boolean') return { type: 'bool', value: Number(value) }

@@ -20,6 +20,6 @@ export function demandUniqueAddress({ dataClass, source }: ReadRequest, view: Vi
 export function uniqueAttribute(name: string, dataClass: DataClass, view: View): StorageAttribute | undefined {
   const attribute = visibleAttribute(dataClass, name, view)
   const isOwnAlias = attribute.kind === 'alias' && attribute.relations.length === 0
-  const addressed = isOwnAlias ? attribute.target : attribute
-  return addressed.kind === 'storage' && addressed.unique ? addressed : undefined
+  const addressedAttribute = isOwnAlias ? attribute.target : attribute
+  return addressedAttribute.kind === 'storage' && addressedAttribute.unique ? addressedAttribute : undefined
 }

@@ -40,8 +40,10 @@ function joinElements(conditions: readonly JsonCondition[]): Predicate[] {
 /** Tests of conditions on one JSON value under one AND: those with the same letter apply to one element. */
 function joinLinks(conditions: readonly JsonCondition[]): JsonTest[] {
   const linkAt = ({ elements }: JsonCondition) => elements.findIndex(step => step.kind === 'link')
-  const linked = conditions.filter(condition => linkAt(condition) >= 0)
-  const groups = groupBy(linked, condition => JSON.stringify(condition.elements.slice(0, linkAt(condition) + 1)))
+  const linkedConditions = conditions.filter(condition => linkAt(condition) >= 0)
+  const groups = groupBy(linkedConditions, condition =>
+    JSON.stringify(condition.elements.slice(0, linkAt(condition) + 1)),
+  )
   return [
     ...conditions
       .filter(condition => linkAt(condition) < 0)

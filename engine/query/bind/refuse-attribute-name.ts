@@ -17,23 +17,25 @@ import { type ResolvedPath, resolvePath } from './resolve-path.ts'
  */
 export function refuseAttributeName(
   value: ValueSyntax,
-  compared: ResolvedPath,
+  comparedPath: ResolvedPath,
   dataClass: DataClass,
   view: View,
 ): void {
-  if (value.kind !== 'literal' || value.quoted || !mayBeText(compared)) return
+  if (value.kind !== 'literal' || value.quoted || !mayBeText(comparedPath)) return
   const namedPath = pathOf(value.text, dataClass, view)
   if (!namedPath || isRelation(namedPath.target) || !mayBeText(namedPath)) return
   const text = excerpt(value.text)
-  throw QueryErrors.VALUE(`the attribute "${text}"`, compared.text, `a value; quote it for the text: '${text}'`)
+  throw QueryErrors.VALUE(`the attribute "${text}"`, comparedPath.text, `a value; quote it for the text: '${text}'`)
 }
 
 /** True for texts, keys of related entities that are texts, and everything inside objects. */
 function mayBeText({ target, elements }: ResolvedPath): boolean {
   if (elements.length > 0) return true
-  const compared = target.kind === 'relatedEntity' ? target.target.key : target
+  const comparedAttribute = target.kind === 'relatedEntity' ? target.target.key : target
   return (
-    compared.kind !== 'relatedEntities' && isScalarType(compared.type) && TYPES[compared.type].comparison === 'text'
+    comparedAttribute.kind !== 'relatedEntities' &&
+    isScalarType(comparedAttribute.type) &&
+    TYPES[comparedAttribute.type].comparison === 'text'
   )
 }
 

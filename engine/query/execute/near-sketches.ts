@@ -43,8 +43,8 @@ export function nearestBySketches(
   const sketches = new Sketches(similarity, count < MANY ? FEW_DEVIATIONS : MANY_DEVIATIONS)
   budget.examine(rows.size)
   const room = Math.min(rows.size, SPARE * Math.max(CANDIDATES_PER_NEAREST * count, MIN_REMEMBERED))
-  const sampled = Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)
-  if (!sum(0, Math.max(1, Math.floor(rows.size / sampled)))) return undefined
+  const sampleSize = Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)
+  if (!sum(0, Math.max(1, Math.floor(rows.size / sampleSize)))) return undefined
   const least = sums.leastOf((sums.size * room) / rows.size)
   if (!sum(least)) return undefined
   const leastScored = sums.leastOf(SCORED * count)

@@ -59,8 +59,8 @@ export function orderByScore(
   return orderedIds
 
   function exactly(alike: Uint32Array): number[] {
-    const scored = Array.from(alike, rowId => ({ rowId, score: read(rowId) ?? Number.NaN }))
-    scored.sort((a, b) => (descending ? b.score - a.score : a.score - b.score) || a.rowId - b.rowId)
-    return scored.map(({ rowId }) => rowId)
+    const scoredRows = Array.from(alike, rowId => ({ rowId, score: read(rowId) ?? Number.NaN }))
+    scoredRows.sort((a, b) => (descending ? b.score - a.score : a.score - b.score) || a.rowId - b.rowId)
+    return scoredRows.map(({ rowId }) => rowId)
   }
 }

@@ -65,7 +65,7 @@ function collect(scan: OrderScan, { budget }: QueryContext): Uint32Array | undef
     Math.min(skip + count, members?.size ?? Number.POSITIVE_INFINITY, span.end - span.start),
   )
   let length = 0
-  let looked = 0
+  let examinedCount = 0
   if (matches.length === 0) return matches
   const chunk = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, matches.length))
   for (const rowIds of keys[0]!.descending ? descendingRows(order, span, chunk) : ascendingRows(order, span, chunk)) {
@@ -74,8 +74,8 @@ function collect(scan: OrderScan, { budget }: QueryContext): Uint32Array | undef
       if (!members || members.has(rowIds[i]!)) matches[length++] = rowIds[i]!
     }
     if (length === matches.length) return matches
-    looked += rowIds.length
-    if (looked > maxRows) return undefined
+    examinedCount += rowIds.length
+    if (examinedCount > maxRows) return undefined
   }
   return matches.subarray(0, length)
 }
@@ -89,16 +89,16 @@ function* descendingRows(order: RowOrder, { start, end }: Span, chunk: number): 
   for (let high = end; high > start; ) {
     const low = Math.max(start, high - chunk)
     const rowIds = order.rowIds({ start: low, end: high })
-    const turned = new Uint32Array(rowIds.length)
+    const turnedRows = new Uint32Array(rowIds.length)
     let length = 0
     let groupEnd = rowIds.length
     for (let i = rowIds.length - 1; i > 0; i--) {
       if (order.isSame(rowIds[i - 1]!, rowIds[i]!)) continue
-      turned.set(rowIds.subarray(i, groupEnd), length)
+      turnedRows.set(rowIds.subarray(i, groupEnd), length)
       length += groupEnd - i
       groupEnd = i
     }
-    yield turned.subarray(0, length)
+    yield turnedRows.subarray(0, length)
     // The value of the first row may have begun before it.
     const first = low === start ? start : Math.max(start, order.same(rowIds[0]!).start)
     yield* ascendingRows(order, { start: first, end: low + groupEnd }, chunk)

@@ -144,6 +144,6 @@ export function nearestCondition(
 function candidates(key: SortKey, rows: RowSet, count: number, isSketched: boolean, context: QueryContext): RowSet {
   const { similarity, relations } = key
   if (!similarity || relations.length > 0) return topCandidates(key, rows, count, context)
-  const sketched = isSketched ? nearestBySketches(key, similarity, rows, count, context) : undefined
-  return sketched ?? nearestCandidates(key, similarity, rows, count, context)
+  const sketchedCandidates = isSketched ? nearestBySketches(key, similarity, rows, count, context) : undefined
+  return sketchedCandidates ?? nearestCandidates(key, similarity, rows, count, context)
 }

@@ -13,8 +13,8 @@ export const MIN_CANDIDATES_SHARE = 0.25
 export const maxFound = (rows: number): number => Math.max(256, 0.0025 * rows)
 
 /** Number of nearest rows in the first search for all above a threshold: as many as the last search needed. */
-export const firstCount = ({ neededCounts: needed }: VectorIndexes, attribute: StorageAttribute): number =>
-  needed.get(attribute) ?? MEASURED_COUNT
+export const firstCount = ({ neededCounts: counts }: VectorIndexes, attribute: StorageAttribute): number =>
+  counts.get(attribute) ?? MEASURED_COUNT
 
 /**
  * Factor on the number of nearest rows in the next search, if the last one may not have found all. A larger first search, which needs

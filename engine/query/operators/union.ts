@@ -13,7 +13,7 @@ export const union: OperatorKind<Union> = {
   withInputs: ({ kind, inputs }, dataClass, change) => ({ kind, inputs: sameRows(inputs, dataClass).map(change) }),
   describe: () => ({ text: 'OR', word: 'Or' }),
   weigh: (_, inputs) => ({
-    share: 1 - inputs.reduce((missed, { share }) => missed * (1 - share), 1),
+    share: 1 - inputs.reduce((missedShare, { share }) => missedShare * (1 - share), 1),
     microseconds: inputs.reduce((sum, { microseconds }) => sum + microseconds, 0),
   }),
   estimate: ({ inputs }, candidates, { dataClass, table, snapshot, estimate }) =>

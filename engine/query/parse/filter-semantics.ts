@@ -137,7 +137,7 @@ const operations = {
     }),
     null: word => ({ kind: 'null', span: spanOf(word) }),
     placeholder: toPlaceholder,
-    quoted: quoted => ({ kind: 'literal', ...build.item(quoted), span: spanOf(quoted) }),
+    node: quoted => ({ kind: 'literal', ...build.item(quoted), span: spanOf(quoted) }),
     bareWord: word => ({ kind: 'literal', text: withoutCodes(word.sourceString), quoted: false, span: spanOf(word) }),
     script: (name, _blanks, formulaArguments) => refuseFormula(name, formulaArguments),
   } satisfies ActionDict<ValueSyntax>,
@@ -149,7 +149,7 @@ const operations = {
     codeQuoted_single: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
     codeQuotedItem_double: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
     codeQuotedItem_single: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
-    jsonString: (_open, text, _close) => ({ text: unescaped(text.sourceString), quoted: true }),
+    jsonString: (_open, text, _close) => ({ text: unescapeText(text.sourceString), quoted: true }),
     bareItem: text => ({ text: withoutCodes(text.sourceString.trimEnd()), quoted: false }),
   } satisfies ActionDict<ListItem>,
   orderTerms: {
@@ -189,7 +189,7 @@ function toSteps(name: Node, classIndex: Node, element: Node): PathStep[] {
 }
 
 /** Text of a JSON string without its quotes. Text that is not valid JSON, such as `C:\data`, is taken literally. */
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   if (!text.includes('\\')) return text
   try {
     return JSON.parse(`"${text}"`)

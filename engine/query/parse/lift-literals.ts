@@ -89,9 +89,9 @@ export function liftingParser(
   const parseText = cachedParser(parse, cacheLimits)
   const parseShape = cachedParser(shape => usableShape(parse, shape), cacheLimits)
   return text => {
-    const lifted = liftLiterals(text)
-    const tree = lifted && parseShape(lifted.shape)
-    return tree ? withLiterals(tree, lifted) : parseText(text)
+    const liftedText = liftLiterals(text)
+    const tree = liftedText && parseShape(liftedText.shape)
+    return tree ? withLiterals(tree, liftedText) : parseText(text)
   }
 }
 

@@ -14,24 +14,24 @@ export function parseRelaxedJson(text: string, limits: TextLimits = TEXT_LIMITS)
   const value = parseStrict(text, text, limits)
   if (value) return value.content
   // Only people write relaxed JSON; longer texts are made by programs.
-  const relaxed = text.length <= limits.maxTextLength ? parseStrict(toStrictJson(text), text, limits) : undefined
-  if (!relaxed) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
-  return relaxed.content
+  const result = text.length <= limits.maxTextLength ? parseStrict(toStrictJson(text), text, limits) : undefined
+  if (!result) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
+  return result.content
 }
 
 /** Returns undefined if the text is not JSON, or contains `__proto__` or `constructor.prototype`. @param originalText for messages */
 function parseStrict(text: string, originalText: string, limits: TextLimits): { content: unknown } | undefined {
   const { maxParams, maxParamsDepth, maxTextLength } = limits
-  const exceeded = exceededBound(Buffer.from(text), { depth: maxParamsDepth, values: maxParams })
+  const bound = exceededBound(Buffer.from(text), { depth: maxParamsDepth, values: maxParams })
   // Invalid JSON may only seem to exceed the bounds, so a short text is parsed first.
-  if (exceeded && text.length > maxTextLength) throw beyondLimits(exceeded, originalText, limits)
+  if (bound && text.length > maxTextLength) throw beyondLimits(bound, originalText, limits)
   let content: unknown
   try {
     content = parseExact(text, 'numbers')
   } catch {
     return undefined
   }
-  if (exceeded) throw beyondLimits(exceeded, originalText, limits)
+  if (bound) throw beyondLimits(bound, originalText, limits)
   return { content }
 }
 
@@ -54,7 +54,7 @@ function toStrictJson(text: string): string {
       i = endOfString(text, start)
       if (i < 0) return text
       if (first === "'") {
-        parts.push(text.slice(copiedEnd, start), requoted(text.slice(start + 1, i - 1)))
+        parts.push(text.slice(copiedEnd, start), requote(text.slice(start + 1, i - 1)))
         copiedEnd = i
       }
       continue
@@ -86,7 +86,7 @@ function endOfString(text: string, start: number): number {
   return -1
 }
 
-function requoted(inside: string): string {
+function requote(inside: string): string {
   return `"${inside.replaceAll("\\'", "'").replaceAll('\\"', '"').replaceAll('"', '\\"')}"`
 }
 

@@ -38,7 +38,7 @@ function expectedAt(match: FailedMatchResult, rest: string): string {
   if ((first === '"' || first === "'") && !rest.includes(first, 1)) return `a closing ${first}`
   const expected = match.getExpectedText()
   const behindWord = !['a value', 'an attribute', '"]"'].some(name => expected.includes(name))
-  const hint = behindWord && first ? misplaced.get(first) : undefined
+  const hint = behindWord && first ? hintsByCharacter.get(first) : undefined
   return hint ?? explanations.reduce((text, [name, words]) => text.replace(name, words), expected)
 }
 
@@ -51,7 +51,7 @@ const explanations: [name: string, words: string][] = [
 ]
 
 /** Hints for characters that can only be mistakes where neither an attribute nor a value may begin. */
-const misplaced = new Map([
+const hintsByCharacter = new Map([
   [')', 'nothing, since no "(" is open'],
   ['.', 'a name after "."'],
   ['{', 'an index from {1} to {999}'],

@@ -30,22 +30,22 @@ export const lower = (predicate: Predicate, dataClass: DataClass, snapshot: Plan
   choose(predicate, dataClass, snapshot).operator
 
 function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSnapshot): Weighed {
-  const weighed = (operator: Operator, ...inputs: Weighed[]): Weighed => {
+  const weigh = (operator: Operator, ...inputs: Weighed[]): Weighed => {
     const weights = inputs.map(({ weight }) => weight)
     return { operator, weight: kindOf(operator).weigh(operator, weights, snapshot) }
   }
   switch (predicate.kind) {
     case 'always':
-      return weighed({ kind: 'All' })
+      return weigh({ kind: 'All' })
     case 'never':
-      return weighed({ kind: 'None' })
+      return weigh({ kind: 'None' })
     case 'test': {
       const { attribute, test, negated } = predicate
       const filter: ColumnFilter = { kind: 'ColumnFilter', attribute, test, negated }
       const lookup = negated ? undefined : lookupOf(attribute, test)
       const scan = lookup && indexScan(lookup, filter, costOfTest(attribute, test), snapshot)
-      if (!scan) return weighed(filter)
-      const weighedScan = weighed(scan)
+      if (!scan) return weigh(filter)
+      const weighedScan = weigh(scan)
       // The prefix of a pattern such as a@b finds more rows than the pattern.
       if (test.kind !== 'pattern' || isPrefix(test.parts)) return weighedScan
       return { operator: { kind: 'Intersect', inputs: [scan, filter] }, weight: weighedScan.weight }
@@ -53,46 +53,46 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
     case 'isNull': {
       const { attribute, negated } = predicate
       if (isRelation(attribute) && !isByRow(attribute)) {
-        const join = weighed(remoteJoin(attribute, { kind: 'always' }, false))
-        return negated ? join : weighed({ kind: 'Complement', input: join.operator }, join)
+        const join = weigh(remoteJoin(attribute, { kind: 'always' }, false))
+        return negated ? join : weigh({ kind: 'Complement', input: join.operator }, join)
       }
       const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
       const lookup: IndexLookup = { kind: 'values', values: [null] }
-      return weighed((!negated && indexScan(lookup, filter, MICROSECONDS.nullTest, snapshot)) || filter)
+      return weigh((!negated && indexScan(lookup, filter, MICROSECONDS.nullTest, snapshot)) || filter)
     }
     case 'similarity':
-      return weighed({ ...predicate, kind: 'VectorFilter', access: 'scan' })
+      return weigh({ ...predicate, kind: 'VectorFilter', access: 'scan' })
     case 'json':
-      return weighed({ ...predicate, kind: 'JsonFilter' })
+      return weigh({ ...predicate, kind: 'JsonFilter' })
     case 'via': {
       const { relation } = predicate
-      if (!isByRow(relation)) return weighed(remoteJoin(relation, predicate.input, matchesNull(predicate.input)))
+      if (!isByRow(relation)) return weigh(remoteJoin(relation, predicate.input, matchesNull(predicate.input)))
       const input = choose(predicate.input, relation.target, snapshot)
       const isNullAllowed = matchesNull(predicate.input)
-      return weighed({ kind: 'SemiJoin', relation, input: input.operator, matchesNull: isNullAllowed }, input)
+      return weigh({ kind: 'SemiJoin', relation, input: input.operator, matchesNull: isNullAllowed }, input)
     }
     case 'some': {
       const { relation } = predicate
-      if (!isByRow(relation)) return weighed(remoteJoin(relation, predicate.input, false))
+      if (!isByRow(relation)) return weigh(remoteJoin(relation, predicate.input, false))
       const input = choose(predicate.input, relation.target, snapshot)
-      return weighed({ kind: 'ReverseSemiJoin', relation, input: input.operator }, input)
+      return weigh({ kind: 'ReverseSemiJoin', relation, input: input.operator }, input)
     }
     case 'and': {
       const inputs = inOrder(predicate.inputs.map(input => choose(input, dataClass, snapshot)))
-      return weighed({ kind: 'Intersect', inputs: operatorsOf(inputs) }, ...inputs)
+      return weigh({ kind: 'Intersect', inputs: operatorsOf(inputs) }, ...inputs)
     }
     case 'or': {
       const inputs = predicate.inputs.map(input => choose(input, dataClass, snapshot))
-      return weighed({ kind: 'Union', inputs: operatorsOf(inputs) }, ...inputs)
+      return weigh({ kind: 'Union', inputs: operatorsOf(inputs) }, ...inputs)
     }
     case 'except': {
       const left = choose(predicate.left, dataClass, snapshot)
       const right = choose(predicate.right, dataClass, snapshot)
-      return weighed({ kind: 'Difference', left: left.operator, right: right.operator }, left, right)
+      return weigh({ kind: 'Difference', left: left.operator, right: right.operator }, left, right)
     }
     case 'complement': {
       const input = choose(predicate.input, dataClass, snapshot)
-      return weighed({ kind: 'Complement', input: input.operator }, input)
+      return weigh({ kind: 'Complement', input: input.operator }, input)
     }
     case 'identity':
       throw new Error('only a database compares texts that are not folded')
@@ -169,11 +169,12 @@ export const exactLookup = ({ attribute, test, negated }: ColumnFilter): IndexLo
 function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | undefined {
   switch (test.kind) {
     case 'equal':
-      return { kind: 'values', values: [indexed(attribute, test.value)] }
+      return { kind: 'values', values: [indexedValue(attribute, test.value)] }
     case 'in':
-      return { kind: 'values', values: [...test.values].map(value => indexed(attribute, value)) }
+      return { kind: 'values', values: [...test.values].map(value => indexedValue(attribute, value)) }
     case 'range': {
-      const convertBound = (b: Bound | undefined) => b && { value: indexed(attribute, b.value), inclusive: b.inclusive }
+      const convertBound = (b: Bound | undefined) =>
+        b && { value: indexedValue(attribute, b.value), inclusive: b.inclusive }
       return { kind: 'range', bounds: { lower: convertBound(test.lower), upper: convertBound(test.upper) } }
     }
     case 'pattern':
@@ -186,7 +187,7 @@ function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | und
 const isPrefix = (parts: readonly string[]): boolean => parts.slice(1).every(part => part === '')
 
 /** Value as stored in an index, from the form for comparisons, in which a bool is 0 or 1. */
-const indexed = (attribute: ValueAttribute, value: Scalar): Value =>
+const indexedValue = (attribute: ValueAttribute, value: Scalar): Value =>
   TYPES[attribute.type].cell === 'bit' ? value === 1 : value
 
 /** True if a predicate is true for an entity whose attributes are all null, as at the end of a relation that is null. */

@@ -69,7 +69,7 @@ export class QueryCache {
 
   /** @throws {ParseErrors} {@link QueryErrors} */
   prepare(dataClass: DataClass, texts: QueryTexts, view: View): PreparedQuery {
-    const prepared = this.preparedOf(dataClass, view)
+    const preparation = this.preparedOf(dataClass, view)
     const { params, orderedFilter } = texts
     const filter = readable(texts.filter, this.isFilter, this.parseFilter)
     const query: PreparedQuery =
@@ -77,12 +77,12 @@ export class QueryCache {
         ? { predicate: undefined, orderBy: [] }
         : params || codeDecides()
           ? this.prepareFilter(filter, dataClass, params && readParams(params, this.limits), view)
-          : prepared.filter(filter)
+          : preparation.filter(filter)
     // An order inside the filter has precedence.
     if (query.orderBy.length > 0) return query
     const orderBy = readable(texts.orderBy, this.isOrderBy, this.parseOrder)
     if (orderBy === undefined) return query.filter ? { ...query, orderBy: nearestFirst(query.filter) } : query
-    const keys = codeDecides() ? bindOrderBy(this.parseOrder(orderBy), dataClass, view) : prepared.orderBy(orderBy)
+    const keys = codeDecides() ? bindOrderBy(this.parseOrder(orderBy), dataClass, view) : preparation.orderBy(orderBy)
     return { ...query, orderBy: bindScores(keys, query.filter ?? orderedFilter, dataClass) }
   }
 
@@ -105,9 +105,9 @@ export class QueryCache {
 
   private preparedOf(dataClass: DataClass, view: View): Prepared {
     const ofView = this.prepared.get(view) ?? new Map<DataClass, Prepared>()
-    let prepared = ofView.get(dataClass)
-    if (!prepared) {
-      prepared = {
+    let preparation = ofView.get(dataClass)
+    if (!preparation) {
+      preparation = {
         filter: cachedParser(
           text => this.prepareFilter(text, dataClass, undefined, view),
           PREPARED,
@@ -115,10 +115,10 @@ export class QueryCache {
         ),
         orderBy: cachedParser(text => bindOrderBy(this.parseOrder(text), dataClass, view), PREPARED),
       }
-      ofView.set(dataClass, prepared)
+      ofView.set(dataClass, preparation)
       this.prepared.set(view, ofView)
     }
-    return prepared
+    return preparation
   }
 
   private prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, view: View): PreparedQuery {

@@ -89,8 +89,10 @@ function withAccess(
   if (test && !passesFew(filter, test)) return filter
   if (access === 'sketch') return { ...filter, access }
   // An index was chosen, so `vectorIndexes` is defined.
-  const wanted = test ? firstCount(snapshot.vectorIndexes!, attribute) : wantedNearest(order!.count, candidates, size)
-  return { ...filter, access, wanted }
+  const wantedCount = test
+    ? firstCount(snapshot.vectorIndexes!, attribute)
+    : wantedNearest(order!.count, candidates, size)
+  return { ...filter, access, wanted: wantedCount }
 }
 
 /** Factor on the average number of neighbours needed, when some of those found will not be candidates. */

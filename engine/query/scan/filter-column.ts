@@ -112,7 +112,7 @@ export function segmentFilter(
   let kernel: SegmentFilter | null | undefined
   return (segment, candidates) => {
     const all = test.any ?? uniformOutcome(segment, test)
-    if (all !== undefined) return masked(segment, candidates, all, test.whenNull, result)
+    if (all !== undefined) return filterByPresence(segment, candidates, all, test.whenNull, result)
     if (segment.kind === 'pointers') pointerTest ??= test.pointers?.(segment.texts)
     if ((segment.kind === 'number' || segment.kind === 'pointers') && segment.page && !test.whenNull) {
       const { address, kernels } = segment.page
@@ -184,7 +184,7 @@ function uniformOutcome(segment: Segment, { numbers }: CellTest): boolean | unde
 }
 
 /** Filters a segment by a test that depends only on the presence of a value. */
-function masked(
+function filterByPresence(
   { presence: present }: Segment,
   candidates: Uint32Array,
   all: boolean,

@@ -98,22 +98,22 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
   const isAboveWanted = wantsAbove(test)
   const scoreWithin = limitScorer(similarity, isAboveWanted)
   const score = segmentScorer(similarity)
-  const undecided = new Uint32Array(SEGMENT_WORDS)
+  const undecidedRows = new Uint32Array(SEGMENT_WORDS)
   const near = isSketched ? nearFilter(similarity) : undefined
   return (segment, rows, out) => {
     const { entries, bounds } = scoreWithin(segment, near?.(segment, rows, threshold) ?? rows, threshold)
-    undecided.fill(0)
+    undecidedRows.fill(0)
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!
       const isDecided = isAboveWanted ? bounds[2 * i]! > threshold : bounds[2 * i + 1]! < threshold
-      const bits = isDecided ? out : undecided
+      const bits = isDecided ? out : undecidedRows
       bits[entry >>> 5]! |= 1 << (entry & 31)
     }
-    if (undecided.every(bits => bits === 0)) return
-    const scores = score(segment, undecided)
+    if (undecidedRows.every(bits => bits === 0)) return
+    const scores = score(segment, undecidedRows)
     let i = 0
     for (let word = 0; word < SEGMENT_WORDS; word++) {
-      for (let bits = undecided[word]!; bits !== 0; bits &= bits - 1, i += 2) {
+      for (let bits = undecidedRows[word]!; bits !== 0; bits &= bits - 1, i += 2) {
         const isAbove = scores[i]! > threshold
         if (isAbove || scores[i + 1]! < threshold) {
           if (isAbove === isAboveWanted) out[word]! |= bits & -bits
@@ -130,23 +130,23 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
 /** Filter for rows that have a score. */
 function scoreFilter(metric: VectorMetric): Filter {
   return (segment, rows, out) => {
-    const scored = metric === 'cosine' ? withDirection(segment) : segment.presence
-    for (let word = 0; word < SEGMENT_WORDS; word++) out[word] = rows[word]! & scored[word]!
+    const scoredRows = metric === 'cosine' ? withDirection(segment) : segment.presence
+    for (let word = 0; word < SEGMENT_WORDS; word++) out[word] = rows[word]! & scoredRows[word]!
   }
 }
 
 /** Cache by the set of all rows, which changes when rows are inserted or deleted; the segments change when vectors do. */
-const remembered = new WeakMap<RowSet, { segments: readonly Segment[]; metric: VectorMetric; scored: RowSet }>()
+const scoredRowsCache = new WeakMap<RowSet, { segments: readonly Segment[]; metric: VectorMetric; scored: RowSet }>()
 
 /** All rows of a dataclass that have a score. Cached for segments in shared memory only, which take no memory of this thread. */
 function allScored(column: Column, metric: VectorMetric, table: TableSnapshot, budget: QueryBudget): RowSet {
   const segments = Array.from({ length: Math.ceil(table.rowIdLimit / SEGMENT_ROWS) }, (_, i) => column.segment(i))
-  const before = remembered.get(table.live)
+  const before = scoredRowsCache.get(table.live)
   if (before?.metric === metric && segments.every((segment, i) => segment === before.segments[i])) return before.scored
-  const scored = filterSegments(column, scoreFilter(metric), table, table.live, budget)
+  const scoredRows = filterSegments(column, scoreFilter(metric), table, table.live, budget)
   const isShared = segments.every(segment => segment.kind === 'vector' && segment.page)
-  if (isShared) remembered.set(table.live, { segments, metric, scored })
-  return scored
+  if (isShared) scoredRowsCache.set(table.live, { segments, metric, scored: scoredRows })
+  return scoredRows
 }
 
 /** Cache by segment; a segment never changes. */

@@ -25,13 +25,13 @@ export function passesFew(
   const column = table.column(attribute)
   const score = limitScorer(similarity, wantsAbove(test))
   const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
-  const looked = Math.min(segments, SAMPLED_SEGMENTS)
+  const sampledCount = Math.min(segments, SAMPLED_SEGMENTS)
   const share = table.live.size / (segments * SEGMENT_ROWS)
   for (const { rows: count, narrow, wide } of SAMPLES) {
-    const rows = everyNth(Math.max(1, Math.floor((looked * SEGMENT_ROWS) / count)))
+    const rows = everyNth(Math.max(1, Math.floor((sampledCount * SEGMENT_ROWS) / count)))
     let hits = 0
-    for (let i = 0; i < looked && hits <= Math.ceil(share * wide); i++) {
-      const segment = column.segment(Math.floor(((i + 0.5) * segments) / looked)) as VectorSegment
+    for (let i = 0; i < sampledCount && hits <= Math.ceil(share * wide); i++) {
+      const segment = column.segment(Math.floor(((i + 0.5) * segments) / sampledCount)) as VectorSegment
       const { bounds } = score(segment, rows, test.threshold)
       for (let j = 0; j < bounds.length; j += 2) if (passes(test, (bounds[j]! + bounds[j + 1]!) / 2)) hits++
     }

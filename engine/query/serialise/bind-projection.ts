@@ -159,13 +159,13 @@ class ProjectionBinder {
   /** @param list wanted attributes; undefined for all */
   private entity(dataClass: DataClass, list: PathTree | undefined, expand: PathTree | undefined): EntityTemplate {
     const attributes = this.listedAttributes(dataClass, list)
-    const expanded = this.expandedAttributes(dataClass, expand)
+    const expansions = this.expandedAttributes(dataClass, expand)
     // Names below a relation that is not in the list have no effect, but a wrong one is still an error.
-    for (const [attribute, below] of expanded) if (!attributes.has(attribute)) this.value(attribute, undefined, below)
+    for (const [attribute, below] of expansions) if (!attributes.has(attribute)) this.value(attribute, undefined, below)
 
     const values: { name: string; value: ValueSource }[] = []
     for (const attribute of attributes) {
-      const value = this.value(attribute, list?.members.get(attribute.name), expanded.get(attribute))
+      const value = this.value(attribute, list?.members.get(attribute.name), expansions.get(attribute))
       if (value) values.push({ name: attribute.name, value })
     }
     if (list?.members.has(SCORE) && this.depth === 0) values.push({ name: SCORE, value: this.scoreValue() })

@@ -263,9 +263,9 @@ function pick(value: unknown, properties: PropertyTree): unknown {
   if (properties.size === 0 || value === null || typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map(element => pick(element, properties))
   // No prototype, because the names of the properties come from the client.
-  const picked: Record<string, unknown> = Object.create(null)
+  const pickedProperties: Record<string, unknown> = Object.create(null)
   for (const [name, below] of properties) {
-    if (Object.hasOwn(value, name)) picked[name] = pick((value as Record<string, unknown>)[name], below)
+    if (Object.hasOwn(value, name)) pickedProperties[name] = pick((value as Record<string, unknown>)[name], below)
   }
-  return picked
+  return pickedProperties
 }

@@ -14,11 +14,11 @@ export function relatedRequest(request: ReadRequest, view: View): ((key: string)
   const { attributes, expand } = output
   if (output.form !== 'entity' || attributes?.from !== 'path' || !expand) return undefined
   const relation = soleName(attributes.items)
-  const expanded = expand.find(({ path }) => path[0] === relation)
-  if (relation === undefined || !expanded) return undefined
+  const expansion = expand.find(({ path }) => path[0] === relation)
+  if (relation === undefined || !expansion) return undefined
   const isPaged = filter !== undefined || orderBy !== undefined || top !== undefined || skip > 0
   if (!isPaged || !leadsToMany(relation, dataClass, view)) return undefined
-  const range = expanded.path.length === 1 ? expanded.range : undefined
+  const range = expansion.path.length === 1 ? expansion.range : undefined
   return key => ({
     ...request,
     source: { kind: 'related', from: { dataClass, key }, relation },

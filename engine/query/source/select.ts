@@ -70,8 +70,8 @@ export function planPage(request: ReadRequest, view: View, queries: QueryCache, 
     skip: isEntity ? 0 : Math.max(0, request.skip),
     count: isEntity ? 1 : Math.max(0, request.top ?? defaultTop(sourceClass(request, view))),
   }
-  const planned = planSelection(request, view, queries, context, page)
-  const { dataClass, finder, plan, predicate, orderBy, filter, score } = planned
+  const selection = planSelection(request, view, queries, context, page)
+  const { dataClass, finder, plan, predicate, orderBy, filter, score } = selection
   // No spread, for which V8 would create a new hidden class at each request.
   const isUncounted = isEntity || request.output.form === 'array'
   return { request, dataClass, finder, plan, predicate, orderBy, filter, score, page, isEntity, isUncounted }

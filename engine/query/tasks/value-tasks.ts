@@ -50,11 +50,11 @@ function planKeys(
   context: QueryContext,
 ): PlannedTask {
   const dataClass = views.of(undefined).catalog.dataClassesByName.get(name)!
-  const indexed = dataClass.attributesByName.get(attribute) as StorageAttribute
+  const indexedAttribute = dataClass.attributesByName.get(attribute) as StorageAttribute
   return {
     searches: [],
     cost: () => MICROSECONDS.request + 2 * MICROSECONDS.key * values.length,
-    run: () => Buffer.from(JSON.stringify(finderOf(dataClass, context).keysOf(indexed, values, context))),
+    run: () => Buffer.from(JSON.stringify(finderOf(dataClass, context).keysOf(indexedAttribute, values, context))),
   }
 }
 
@@ -66,7 +66,7 @@ function planCompute(
 ): PlannedTask {
   const { snapshot } = context
   const view = views.of(request.access)
-  const selection = planSelection(unordered(request), view, queries, context)
+  const selection = planSelection(unorderedRequest(request), view, queries, context)
   const measures = bindAggregates(items, aggregation, selection.dataClass, view)
   return {
     searches: searchesOf(selection),
@@ -96,7 +96,7 @@ function planDistinct(
 ): PlannedTask {
   const { snapshot } = context
   const view = views.of(request.access)
-  const selection = planSelection(unordered(request), view, queries, context)
+  const selection = planSelection(unorderedRequest(request), view, queries, context)
   const measure = bindFirstScalar(items, selection.dataClass, view)
   const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY, counted }
   return {
@@ -117,7 +117,7 @@ function planDistinct(
 }
 
 /** Request without its order, which does not affect aggregates. */
-const unordered = ({ orderBy: _, ...request }: ReadRequest): ReadRequest => request
+const unorderedRequest = ({ orderBy: _, ...request }: ReadRequest): ReadRequest => request
 
 const valuesOptions = ({ output }: ReadRequest, { maxAnswerBytes }: QueryLimits): ValuesOptions => ({
   maxAnswerBytes,

@@ -35,8 +35,8 @@ export async function copyLog(
   let next = records.next()
   while (!next.done) {
     const name = `${LOG_FOLDER}/${segmentName(last.sequence + 1)}`
-    const file = await backups.put(backup, name, unfinished => {
-      const descriptor = openSync(unfinished, 'w', 0o600)
+    const file = await backups.put(backup, name, unfinishedPath => {
+      const descriptor = openSync(unfinishedPath, 'w', 0o600)
       try {
         // Hashes depend on the salt, so each file of the log becomes one or more of its own.
         const { salt } = next.value as SegmentEntry

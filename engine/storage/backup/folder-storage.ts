@@ -60,14 +60,14 @@ export class FolderStorage implements BackupStorage {
   async put(name: string, write: (path: string) => Promise<void> | void): Promise<Stored> {
     const path = this.path(name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const unfinished = path + UNFINISHED
-    await rm(unfinished, { recursive: true, force: true })
-    await write(unfinished)
+    const unfinishedPath = path + UNFINISHED
+    await rm(unfinishedPath, { recursive: true, force: true })
+    await write(unfinishedPath)
     // It may have passwords, though hashed.
-    await chmod(unfinished, 0o600)
-    const content = await digestFile(unfinished)
-    await syncFile(unfinished)
-    await rename(unfinished, path)
+    await chmod(unfinishedPath, 0o600)
+    const content = await digestFile(unfinishedPath)
+    await syncFile(unfinishedPath)
+    await rename(unfinishedPath, path)
     syncFolder(dirname(path))
     return content
   }

@@ -189,22 +189,22 @@ class BackupMaker {
 
   private async copy(): Promise<Copied> {
     const { environment, options } = this
-    const [damaged] = damagedPages(environment, {
+    const [damage] = damagedPages(environment, {
       ...options,
       onCheckProgress: step => options.onProgress?.({ ...step, what: 'checking the data file' }),
     })
-    if (damaged !== undefined) throw new BackupError(`the store in ${options.path} is damaged: ${damaged}`)
+    if (damage !== undefined) throw new BackupError(`the store in ${options.path} is damaged: ${damage}`)
     let description: { state: StoreDescription; blobs: string[]; time: number } | undefined
-    const file = await this.backups.put(this.name, DATA_FILE, async unfinished => {
-      mkdirSync(unfinished, { mode: 0o700 })
+    const file = await this.backups.put(this.name, DATA_FILE, async unfinishedPath => {
+      mkdirSync(unfinishedPath, { mode: 0o700 })
       options.onProgress?.({ what: 'copying the data file', done: 0, total: 1 })
       const time = Date.now()
-      await environment.root.backup(unfinished, true)
-      description = { ...(await describeCopy({ ...options, path: unfinished })), time }
-      const dataPath = `${unfinished}.mdb`
-      renameSync(join(unfinished, DATA_FILE), dataPath)
-      rmSync(unfinished, { recursive: true })
-      renameSync(dataPath, unfinished)
+      await environment.root.backup(unfinishedPath, true)
+      description = { ...(await describeCopy({ ...options, path: unfinishedPath })), time }
+      const dataPath = `${unfinishedPath}.mdb`
+      renameSync(join(unfinishedPath, DATA_FILE), dataPath)
+      rmSync(unfinishedPath, { recursive: true })
+      renameSync(dataPath, unfinishedPath)
     })
     return { kind: 'full', files: [file], ...description! }
   }
@@ -227,7 +227,9 @@ class BackupMaker {
     const files: BackupFile[] = []
     for (const [name, path] of Object.entries(this.options.besides ?? {})) {
       if (existsSync(path))
-        files.push(await this.backups.put(this.name, `config/${name}`, unfinished => copyFile(path, unfinished)))
+        files.push(
+          await this.backups.put(this.name, `config/${name}`, unfinishedPath => copyFile(path, unfinishedPath)),
+        )
     }
     return files
   }

@@ -51,9 +51,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new BackupError(`${path} is not empty; name another folder, or move what is in it`)
   const backups = new Backups(storage)
-  const damaged: string[] = []
+  const damagedNames: string[] = []
   const list = await backups.list((problem, name) => {
-    damaged.push(name)
+    damagedNames.push(name)
     options.onNote?.(problem, 'warn')
   })
   for (const name of await backups.incomplete())
@@ -61,16 +61,16 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const chain = backups.chainOf(
     options.at
       ? backupAt(list, options.at, storage.place, options.onNote ?? (() => {}))
-      : nameOf(list, damaged, options),
+      : nameOf(list, damagedNames, options),
     list,
   )
   const folder = `${path}.restoring`
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
-  let restored: Restored
+  let restoration: Restored
   try {
     await fetchAll(backups, chain, folder, options)
-    restored = await bringUp(folder, chain, options)
+    restoration = await bringUp(folder, chain, options)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
@@ -81,15 +81,15 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   if (existsSync(path)) rmdirSync(path)
   renameSync(folder, path)
   syncFolder(dirname(path))
-  return restored
+  return restoration
 }
 
 /** Folder inside the folder of the store for the records of increments, while the store is restored. */
 const FETCHED_LOG = 'fetched-log'
 
-function nameOf(list: readonly Backup[], damaged: readonly string[], { backup, storage }: RestoreOptions): string {
+function nameOf(list: readonly Backup[], damagedNames: readonly string[], { backup, storage }: RestoreOptions): string {
   const name = backup ?? list.at(-1)?.name
-  const [newest] = damaged.slice(-1)
+  const [newest] = damagedNames.slice(-1)
   if (backup === undefined && newest !== undefined && (name === undefined || newest > name))
     throw new BackupError(`the newest backup in ${storage.place}, ${newest}, is damaged; name another one`)
   if (name === undefined) throw new BackupError(`there are no backups in ${storage.place}`)
@@ -157,8 +157,8 @@ async function bringUp(folder: string, chain: readonly Backup[], options: Restor
     let time = chain[0]!.manifest.time
     applyRecords(
       environment,
-      upTo(recordsBetween(join(folder, FETCHED_LOG), base.to), at, reached => {
-        time = reached
+      upTo(recordsBetween(join(folder, FETCHED_LOG), base.to), at, reachedTime => {
+        time = reachedTime
       }),
     )
     const state = describeStore(environment)

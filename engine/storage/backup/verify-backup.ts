@@ -23,9 +23,9 @@ export async function verifyBackup(options: VerifyOptions): Promise<{ restored: 
   try {
     const path = join(folder, 'store')
     const { mapSizeBytes, onProgress } = options
-    const restored = await restoreBackup({ ...options, path })
+    const restoration = await restoreBackup({ ...options, path })
     const problems: string[] = []
-    const inspected = inspectStore({
+    const storeProblems = inspectStore({
       path,
       mapSizeBytes,
       model: undefined,
@@ -34,8 +34,8 @@ export async function verifyBackup(options: VerifyOptions): Promise<{ restored: 
       mustExist: true,
       onCheckProgress: ({ what, done, total }) => onProgress?.({ what: `checking ${what}`, done, total }),
     })
-    for await (const { text } of inspected) problems.push(text)
-    return { restored, problems }
+    for await (const { text } of storeProblems) problems.push(text)
+    return { restored: restoration, problems }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -34,7 +34,7 @@ export class BlobReader {
     if (!stats?.isFile()) throw new DumpError(`the file ${name} is missing`)
     if (stats.size <= INLINE_BYTES) {
       const bytes = new Uint8Array(readFileSync(path))
-      if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw damaged(name)
+      if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw damagedFile(name)
       return new BinaryValue(type, bytes)
     }
     const file = this.copy(path, name, sha256)
@@ -66,13 +66,13 @@ export class BlobReader {
     }
     if (hash.digest('hex') !== sha256) {
       rmSync(target)
-      throw damaged(name)
+      throw damagedFile(name)
     }
     return this.files.file(id, size, Buffer.concat(digests))
   }
 }
 
-const damaged = (name: string): DumpError => new DumpError(`the file ${name} does not have the SHA-256 of its name`)
+const damagedFile = (name: string): DumpError => new DumpError(`the file ${name} does not have the SHA-256 of its name`)
 
 /** Reads until the buffer is full, or the file ends. */
 function fill(file: number, buffer: Buffer): number {

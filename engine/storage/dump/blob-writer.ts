@@ -56,7 +56,7 @@ export class BlobWriter {
 }
 
 function* pieces(files: BinaryFiles, { id, size, digests }: BinaryFile): Generator<Uint8Array> {
-  const damaged = (): DumpError => new DumpError(`the file ${id} of the store is not what was written to it`)
+  const damagedFile = (): DumpError => new DumpError(`the file ${id} of the store is not what was written to it`)
   let file: number
   try {
     file = files.open(id)
@@ -65,17 +65,17 @@ function* pieces(files: BinaryFiles, { id, size, digests }: BinaryFile): Generat
     throw new DumpError(`the file ${id} of an image or a blob is missing in the store`)
   }
   try {
-    if (fstatSync(file).size !== size) throw damaged()
+    if (fstatSync(file).size !== size) throw damagedFile()
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size))
     for (let position = 0, number = 0; position < size; number++) {
       const length = Math.min(PIECE_BYTES, size - position)
       for (let at = 0; at < length; ) {
         const read = readSync(file, piece, at, length - at, position + at)
-        if (read === 0) throw damaged()
+        if (read === 0) throw damagedFile()
         at += read
       }
       const bytes = piece.subarray(0, length)
-      if (digests && !isDigestOf(digestsOf(bytes), digests, number)) throw damaged()
+      if (digests && !isDigestOf(digestsOf(bytes), digests, number)) throw damagedFile()
       yield bytes
       position += length
     }

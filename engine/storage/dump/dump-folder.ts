@@ -135,7 +135,7 @@ export class DumpFolder {
       if (error instanceof DumpError || !('code' in (error as object))) throw error
       throw new DumpError(`${file.file} cannot be read: ${(error as Error).message}`)
     }
-    if (file.sha256 !== undefined && hash.digest('hex') !== file.sha256) throw damaged(file.file)
+    if (file.sha256 !== undefined && hash.digest('hex') !== file.sha256) throw damagedFile(file.file)
   }
 
   private async *bytes(name: string, hash: Hash): AsyncGenerator<Buffer> {
@@ -151,7 +151,7 @@ export class DumpFolder {
     const size = this.size(name)
     if (size > MAX_TEXT_BYTES) throw new DumpError(`${name} has ${size} bytes; at most ${MAX_TEXT_BYTES} are read`)
     const bytes = readFileSync(join(this.path, name))
-    if (expected && createHash('sha256').update(bytes).digest('hex') !== expected.sha256) throw damaged(name)
+    if (expected && createHash('sha256').update(bytes).digest('hex') !== expected.sha256) throw damagedFile(name)
     if (!isUtf8(bytes)) throw new DumpError(`${name} is not UTF-8`)
     return bytes.toString().replace(/^\uFEFF/, '')
   }
@@ -174,7 +174,7 @@ export class DumpFolder {
   }
 }
 
-const damaged = (name: string): DumpError =>
+const damagedFile = (name: string): DumpError =>
   new DumpError(
     `${name} is damaged: its content does not have the digest in ${DESCRIPTION_FILE}. If it was edited, remove "bytes" and "sha256" there.`,
   )

@@ -71,18 +71,18 @@ export async function writeDump(options: DumpOptions): Promise<Dumped> {
   try {
     rmSync(part, { recursive: true, force: true })
     mkdirSync(join(part, DATA_FOLDER), { recursive: true, mode: 0o700 })
-    const [damaged] = damagedPages(environment, {
+    const [damage] = damagedPages(environment, {
       ...options,
       onCheckProgress: step => options.onProgress?.({ ...step, what: 'checking the data file' }),
     })
-    if (damaged !== undefined) throw new DumpError(`the store in ${options.path} is damaged: ${damaged}`)
-    const dumped = await new DumpWriter(part, environment, options).write()
+    if (damage !== undefined) throw new DumpError(`the store in ${options.path} is damaged: ${damage}`)
+    const result = await new DumpWriter(part, environment, options).write()
     options.onProgress?.({ what: 'syncing files', done: 0, total: 1 })
     await syncAll(part)
     if (existsSync(folder)) rmdirSync(folder)
     renameSync(part, folder)
     syncFolder(dirname(folder))
-    return dumped
+    return result
   } catch (error) {
     rmSync(part, { recursive: true, force: true })
     throw error
@@ -163,8 +163,8 @@ class DumpWriter {
       const { layouts } = loadSchema(environment)
       const tables = [...layouts.keys()].map(dataClass => {
         const { tableNumber } = dataClass
-        const calculated = readFingerprints(environment, tableNumber)
-        return [dataClass, { ...readTableState(environment, tableNumber), calculated }] as const
+        const fingerprints = readFingerprints(environment, tableNumber)
+        return [dataClass, { ...readTableState(environment, tableNumber), calculated: fingerprints }] as const
       })
       return {
         schema: readSchema(environment),
@@ -190,7 +190,7 @@ class DumpWriter {
       if (!value) throw new DumpError(`${name}, row ${rowId}: an image or a blob is missing in the store`)
       return this.blobs.put(value)
     })
-    const packed = new PackedFile(join(this.folder, file))
+    const packedFile = new PackedFile(join(this.folder, file))
     let entities = 0
     try {
       for (let first = 0, isOver = false; !isOver; ) {
@@ -206,11 +206,11 @@ class DumpWriter {
           lines.push(line)
           length += line.length
           if (length < CHUNK_BYTES) continue
-          await packed.write(Buffer.concat(lines, length))
+          await packedFile.write(Buffer.concat(lines, length))
           lines = []
           length = 0
         }
-        if (length > 0) await packed.write(Buffer.concat(lines, length))
+        if (length > 0) await packedFile.write(Buffer.concat(lines, length))
         isOver = count < SLICE
         entities += count
         this.done += count
@@ -223,10 +223,10 @@ class DumpWriter {
         entities,
         ...(hasCounter && { nextAutoIncrement }),
         ...(Object.keys(calculated).length > 0 && { calculated }),
-        files: [{ file, ...(await packed.end()) }],
+        files: [{ file, ...(await packedFile.end()) }],
       }
     } catch (error) {
-      await packed.abort()
+      await packedFile.abort()
       throw error
     }
   }

@@ -131,13 +131,13 @@ export class TableCheck {
     targetId: number | undefined,
   ): string | undefined {
     const foreignKey = values.get(relation.foreignKey) as Value
-    const linked = values.get(relation)
+    const linkedKey = values.get(relation)
     // Its database knows whether there is such an entity.
-    if (!isByRow(relation) && (foreignKey === null) === (linked === null)) return undefined
+    if (!isByRow(relation) && (foreignKey === null) === (linkedKey === null)) return undefined
     if (targetId === undefined) {
       if (foreignKey !== null)
         return `points to nothing, though ${relation.foreignKey.name} is ${textOf(relation.foreignKey, foreignKey)}`
-      return linked === null ? undefined : `is a link to ${linked}, though ${relation.foreignKey.name} is null`
+      return linkedKey === null ? undefined : `is a link to ${linkedKey}, though ${relation.foreignKey.name} is null`
     }
     const storedTarget = getBytes(this.environment.rows, rowKey(relation.target.tableNumber, targetId))
     if (!storedTarget) return `points to row ${targetId} of ${relation.target.name}, which does not exist`
@@ -153,7 +153,7 @@ export class TableCheck {
     if (foreignKey === null || comparable(foreignKey) !== comparable(targetValue)) {
       return `points to ${targetKey}, but ${relation.foreignKey.name} is ${textOf(relation.foreignKey, foreignKey)}`
     }
-    return linked === targetKey ? undefined : `is a link to ${linked} instead of ${targetKey}`
+    return linkedKey === targetKey ? undefined : `is a link to ${linkedKey} instead of ${targetKey}`
   }
 
   /** Reports stray entries, which no row expects. */

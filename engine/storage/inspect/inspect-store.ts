@@ -53,9 +53,9 @@ export interface InspectProgress {
 /** Finds all problems of a store, in itself and in relation to the model. Changes nothing, and creates no store. */
 export async function* inspectStore(options: InspectOptions): AsyncGenerator<StoreProblem> {
   const { path } = options
-  const unfinished = unfinishedReason(options)
-  if (unfinished !== undefined) {
-    yield { of: 'store', text: unfinished }
+  const reason = unfinishedReason(options)
+  if (reason !== undefined) {
+    yield { of: 'store', text: reason }
     return
   }
   let state: FolderState
@@ -158,8 +158,8 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
     for (const text of numberProblems) yield { of: 'model', text }
     if (numberProblems.length === 0) {
       const { onPlan } = options
-      const planned = onPlan && planChange(environment, { model: checkModel(model), wire })
-      for (const text of planned ? describeChange(environment, planned) : []) onPlan!(text)
+      const plannedChange = onPlan && planChange(environment, { model: checkModel(model), wire })
+      for (const text of plannedChange ? describeChange(environment, plannedChange) : []) onPlan!(text)
       const next = loadModel(model, numbers, wire)
       // Versions only tell layouts of one dataclass apart; what would change does not depend on them.
       const nextLayouts = new Map(next.dataClasses.map(dataClass => [dataClass, rowLayout(dataClass, 1, wire)]))

@@ -30,10 +30,10 @@ export function convertStored(
   }
   const json = jsonOf(before, value as Value)
   const isScalar = typeof json !== 'object'
-  const converted = convertValue(after, after.type === 'string' && isScalar ? String(json) : json, false)
-  if (converted instanceof ProtocolError) return undefined
+  const convertedValue = convertValue(after, after.type === 'string' && isScalar ? String(json) : json, false)
+  if (convertedValue instanceof ProtocolError) return undefined
   // A date that becomes date-only would lose its time.
-  return before.type === 'date' && after.type === 'date' && converted !== value ? undefined : converted
+  return before.type === 'date' && after.type === 'date' && convertedValue !== value ? undefined : convertedValue
 }
 
 function jsonOf(attribute: StorageAttribute, value: Value): unknown {
@@ -45,8 +45,8 @@ function jsonOf(attribute: StorageAttribute, value: Value): unknown {
 function convertNumber(before: StorageAttribute, after: StorageAttribute, value: Value): Value | undefined {
   const json = jsonOf(before, value)
   // Drops the decimal places of a decimal that is an integer.
-  const converted = convertValue(after, typeof json === 'string' ? json.replace(/\.0+$/, '') : json, false)
-  return converted instanceof ProtocolError ? undefined : converted
+  const convertedValue = convertValue(after, typeof json === 'string' ? json.replace(/\.0+$/, '') : json, false)
+  return convertedValue instanceof ProtocolError ? undefined : convertedValue
 }
 
 const isNumeric = ({ type }: StorageAttribute): boolean => isScalarType(type) && TYPES[type].isNumeric

@@ -14,14 +14,14 @@ const REWRITE_US = 45
 const INDEX_US = 18
 
 /** Describes the steps of a change of a store, a sentence each. Reads no rows. */
-export function describeChange(environment: Environment, planned: PlannedChange): string[] {
+export function describeChange(environment: Environment, plannedChange: PlannedChange): string[] {
   const rowsOf = ({ tableNumber }: DataClass): number => readTableState(environment, tableNumber).rowCount
   return [
-    ...planned.addedClasses.map(({ name }) => `${name} is added`),
-    ...planned.plan.removedClasses.map(
+    ...plannedChange.addedClasses.map(({ name }) => `${name} is added`),
+    ...plannedChange.plan.removedClasses.map(
       each => `${each.name} is removed with its ${quantity(rowsOf(each), 'entity', 'entities')}`,
     ),
-    ...planned.plan.changes.flatMap(each => describeTable(each, rowsOf(each.before))),
+    ...plannedChange.plan.changes.flatMap(each => describeTable(each, rowsOf(each.before))),
   ]
 }
 

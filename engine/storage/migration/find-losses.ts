@@ -121,8 +121,8 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
       checks.push({
         find: row => {
           const value = row.value(old)
-          const converted = value === null ? null : convertStored(old, attribute, value)
-          return converted === undefined ? undefined : violations(attribute, converted as Value)[0]?.message
+          const convertedValue = value === null ? null : convertStored(old, attribute, value)
+          return convertedValue === undefined ? undefined : violations(attribute, convertedValue as Value)[0]?.message
         },
         message: (count, reasons) =>
           `${nameOf(attribute)} has new limits, which do not hold in ${entities(count)} (${reasons})`,
@@ -178,9 +178,9 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
     isImpossible: true,
     find: row => {
       const value = row.value(old)
-      const converted = value === null ? undefined : convertStored(old, attribute, value)
-      if (converted === undefined) return undefined
-      const key = indexPrefix(attribute, converted as Value).toString('latin1')
+      const convertedValue = value === null ? undefined : convertStored(old, attribute, value)
+      if (convertedValue === undefined) return undefined
+      const key = indexPrefix(attribute, convertedValue as Value).toString('latin1')
       if (seenKeys.has(key)) return describeValue(old, value as Value)
       seenKeys.add(key)
       return undefined

@@ -63,8 +63,8 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
   const newRelations = after.attributes.filter(attribute => attribute.kind === 'relatedEntity').filter(isNew)
   // A foreign key without a target becomes null if that is accepted, so foreign keys are indexed again as well.
   const foreignKeys = new Set(newRelations.map(relation => relation.foreignKey))
-  const indexed = indexesOf(after)
-  const buildIndexes = indexed.filter(
+  const indexes = indexesOf(after)
+  const buildIndexes = indexes.filter(
     attribute => isNew(attribute) || membersOf(attribute).some(each => foreignKeys.has(each)),
   )
   const removedIndexes = [...old.values()].filter(

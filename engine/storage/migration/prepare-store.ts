@@ -144,25 +144,25 @@ export function checkedChange(
   options: Pick<PrepareOptions, 'model' | 'wire' | 'allowLoss' | 'onProgress' | 'onNote'>,
 ): PlannedChange | undefined {
   const { allowLoss, onProgress, onNote = () => {} } = options
-  const planned = planChange(environment, options)
-  if (!planned) return undefined
-  const { impossible, losses } = findLosses(environment, planned.plan, onProgress)
+  const plannedChange = planChange(environment, options)
+  if (!plannedChange) return undefined
+  const { impossible, losses } = findLosses(environment, plannedChange.plan, onProgress)
   if (impossible.length > 0) throw new MigrationError(`the model does not fit the store:\n${list(impossible)}`)
   if (losses.length > 0 && !allowLoss) {
     throw new MigrationError(
       `the changed model would lose data:\n${list(losses)}\nChange the model or the data, or start with --allow-loss to accept all of this.`,
     )
   }
-  for (const text of describeChange(environment, planned)) onNote(`the store changes: ${text}`)
+  for (const text of describeChange(environment, plannedChange)) onNote(`the store changes: ${text}`)
   for (const loss of losses) onNote(`data are lost, as storage.allowLoss permits: ${loss}`, 'warn')
-  return planned
+  return plannedChange
 }
 
 function change(options: PrepareOptions): void {
-  const planned = checkedChange(options.environment, options)
-  if (!planned) return
-  options.environment.meta.putSync('migration', planned.target)
-  finish(options, planned.target)
+  const plannedChange = checkedChange(options.environment, options)
+  if (!plannedChange) return
+  options.environment.meta.putSync('migration', plannedChange.target)
+  finish(options, plannedChange.target)
 }
 
 /** Carries out the rest of a migration, whose steps can all be repeated. */

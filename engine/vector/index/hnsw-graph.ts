@@ -132,8 +132,8 @@ export class HnswGraph {
 
   /** Writes the graph to a file; nothing may be put in meanwhile. @returns state to be kept beside the file */
   async save(path: string): Promise<GraphState> {
-    const deleted = this.hnsw.getIdsList().filter(rowId => !this.members.has(rowId))
-    const state = { beside: [...this.unindexable], waiting: [...this.pending], deleted }
+    const deletedRowIds = this.hnsw.getIdsList().filter(rowId => !this.members.has(rowId))
+    const state = { beside: [...this.unindexable], waiting: [...this.pending], deleted: deletedRowIds }
     await this.hnsw.writeIndex(path)
     return state
   }

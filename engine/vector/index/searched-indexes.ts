@@ -22,7 +22,7 @@ class SearchedIndexes implements VectorIndexes {
   /** @param stamp of the state that the query sees */
   constructor(
     private readonly indexes: VectorIndexes,
-    private readonly searched: readonly Searched[],
+    private readonly searchResults: readonly Searched[],
     private readonly stamp: number,
   ) {}
 
@@ -31,9 +31,9 @@ class SearchedIndexes implements VectorIndexes {
   }
 
   find(attribute: StorageAttribute): VectorIndex | undefined {
-    const { searched, stamp } = this
-    const index = searched.length < MAX_SEARCHES ? this.indexes.find(attribute) : undefined
-    const searches = searched.filter(each => isOf(each, attribute))
+    const { searchResults, stamp } = this
+    const index = searchResults.length < MAX_SEARCHES ? this.indexes.find(attribute) : undefined
+    const searches = searchResults.filter(each => isOf(each, attribute))
     if (!index || searches.some(({ found }) => !found)) return undefined
     return {
       ...index,
@@ -47,13 +47,13 @@ class SearchedIndexes implements VectorIndexes {
   }
 }
 
-/** Lets a query search indexes. @param indexes undefined if there are none @param searched results of its earlier searches */
+/** Lets a query search indexes. @param indexes undefined if there are none @param searchResults results of its earlier searches */
 export function searchIn(
   snapshot: Snapshot,
   indexes: VectorIndexes | undefined,
-  searched: readonly Searched[] = [],
+  searchResults: readonly Searched[] = [],
 ): void {
-  snapshot.vectorIndexes = indexes && new SearchedIndexes(indexes, searched, snapshot.globalStamp)
+  snapshot.vectorIndexes = indexes && new SearchedIndexes(indexes, searchResults, snapshot.globalStamp)
 }
 
 const isOf = (search: VectorSearch, { name, dataClass }: StorageAttribute): boolean =>

@@ -214,11 +214,11 @@ const ROUNDS = 6
 const rotations = new Map<number, Rotation>()
 
 function rotationOf(dimension: number): Rotation {
-  const rotated = rotatedDimension(dimension)
-  let rotation = rotations.get(rotated)
+  const rotationDimension = rotatedDimension(dimension)
+  let rotation = rotations.get(rotationDimension)
   if (!rotation) {
-    rotation = new Rotation(rotated)
-    rotations.set(rotated, rotation)
+    rotation = new Rotation(rotationDimension)
+    rotations.set(rotationDimension, rotation)
   }
   return rotation
 }

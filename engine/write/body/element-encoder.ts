@@ -55,15 +55,17 @@ export class ElementEncoder {
     this.settable = settableAttributes(dataClass, this.layout, options)
     this.indexed = this.rules.indexes.map(() => [])
     this.foreignKeys = this.layout.references.map(() => [])
-    const numbered = this.rules.autoFilled.filter(({ autoFill }) => autoFill === 'increment')
-    this.numbersKeys = numbered.length > 0
+    const numberedAttributes = this.rules.autoFilled.filter(({ autoFill }) => autoFill === 'increment')
+    this.numbersKeys = numberedAttributes.length > 0
     this.isUsable =
       view.shows(dataClass) &&
       view.may('create', dataClass) &&
-      numbered.every(attribute => attribute === dataClass.key) &&
+      numberedAttributes.every(attribute => attribute === dataClass.key) &&
       // The related entity of such a key is unknown.
-      !(numbered.length > 0 && this.layout.references.some(({ foreignKey }) => foreignKey === dataClass.key)) &&
-      (numbered.length === 0 || hasKeySpots(this.layout))
+      !(
+        numberedAttributes.length > 0 && this.layout.references.some(({ foreignKey }) => foreignKey === dataClass.key)
+      ) &&
+      (numberedAttributes.length === 0 || hasKeySpots(this.layout))
     this.nextKey = nextKey
   }
 

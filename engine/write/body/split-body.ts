@@ -22,7 +22,7 @@ export function splitBody(body: Uint8Array, limits: BodyLimits, between: () => v
   if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
   between()
   const { kind, parts, start, end } = outlineBody(body, limits, between)
-  if (kind === 'other') throw malformed(body, limits)
+  if (kind === 'other') throw malformedBody(body, limits)
   const isArray = kind === 'elements'
   // `{"__ENTITIES":[…]}` without its elements.
   if (isArray && end - start < body.length) {
@@ -70,7 +70,7 @@ function parsePart(text: string, count: number, first: number, parse: (text: str
   return elements
 }
 
-function malformed(body: Uint8Array, { maxEntityBytes }: BodyLimits): ProtocolError {
+function malformedBody(body: Uint8Array, { maxEntityBytes }: BodyLimits): ProtocolError {
   if (body.length > maxEntityBytes) return EngineErrors.BAD_JSON('its brackets do not match, or it has none')
   return WriteErrors.NOT_ENTITIES(describe(parseJson(textOf(body, 0, body.length))))
 }

@@ -59,18 +59,18 @@ export class EncodedBody {
   private piece = 0
   private rows: EncodedRows | undefined
 
-  constructor(private readonly packed: readonly Uint8Array[]) {
-    for (const bytes of packed) this.firsts.push(this.firsts.at(-1)! + elementCount(bytes))
+  constructor(private readonly pieces: readonly Uint8Array[]) {
+    for (const bytes of pieces) this.firsts.push(this.firsts.at(-1)! + elementCount(bytes))
   }
 
   /** The rows that have an element, and its index among them. Cheap in ascending order. */
   at(index: number): { rows: EncodedRows; index: number } {
-    const { firsts, packed } = this
+    const { firsts, pieces } = this
     if (index < firsts[this.piece]! || index >= firsts[this.piece + 1]!) {
       this.piece = firsts.findIndex(first => first > index) - 1
       this.rows = undefined
     }
-    this.rows ??= unpackRows(packed[this.piece]!)
+    this.rows ??= unpackRows(pieces[this.piece]!)
     return { rows: this.rows, index: index - firsts[this.piece]! }
   }
 }

@@ -75,7 +75,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
   return request.kind === 'entitySets' ? request.changes.flatMap(({ members }) => members ?? []) : []
 }
 
-export const packed = (outcome: WriteResult | ErrorData): SentOutcome =>
+export const packOutcome = (outcome: WriteResult | ErrorData): SentOutcome =>
   isWriteResult(outcome) && outcome.kind === 'save' && isLargeResult(outcome) ? packResult(outcome) : outcome
 
 /** Moves the rows of results that are not packed into one buffer. @returns the buffer, to be transferred */

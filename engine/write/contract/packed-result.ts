@@ -34,7 +34,7 @@ const rowBytes = (entities: readonly SavedEntity[]): number => {
 /** HTTP status of the answer to a save: the status of the first failure. */
 export const statusOf = (result: SaveResult): number =>
   result instanceof PackedResult
-    ? result.packed.status
+    ? result.packedSave.status
     : (result.entities.find(({ failure }) => failure)?.failure?.error.httpStatus ?? 200)
 
 export function packResult(result: SaveResult): PackedSave {
@@ -64,18 +64,18 @@ export class PackedResult implements SaveResult {
   readonly kind = 'save'
   private unpacked: SavedEntity[] | undefined
 
-  constructor(readonly packed: PackedSave) {}
+  constructor(readonly packedSave: PackedSave) {}
 
   get many(): boolean {
-    return this.packed.many
+    return this.packedSave.many
   }
 
   get globalStamp(): number {
-    return this.packed.globalStamp
+    return this.packedSave.globalStamp
   }
 
   get entities(): SavedEntity[] {
-    this.unpacked ??= unpack(this.packed)
+    this.unpacked ??= unpack(this.packedSave)
     return this.unpacked
   }
 }

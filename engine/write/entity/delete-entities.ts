@@ -78,19 +78,19 @@ export function deleteRows(
   { stamps, ifMatch, hooked, budget }: DeleteOptions,
 ): Deletion {
   const { transaction, timestamp } = context
-  const referencing = remembered(transaction)
+  const referencing = cacheReferencing(transaction)
   const selection = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
   const { candidates, rows, stopErrors, examinedCount } = selection
   const blockers = findBlockers(context, candidates, referencing)
   const free = rows.filter(row => !blockers.has(identify(row)))
   // Rows reached only by cascades from blocked rows stay too.
   const deletable = blockers.size === 0 ? candidates : withCascades(free, referencing)
-  const unlinked = findUnlinked(deletable, referencing)
-  if (hooked && !isSeen(transaction, [...deletable.values(), ...unlinked.map(({ row }) => row)], hooked)) {
+  const unlinkedRows = findUnlinked(deletable, referencing)
+  if (hooked && !isSeen(transaction, [...deletable.values(), ...unlinkedRows.map(({ row }) => row)], hooked)) {
     return { examinedCount: 0, deleted: 0, blocked: [], unblocked: [], changed: true }
   }
-  const unblocked = restrictedBy(deletable.values(), dataClass, transaction)
-  for (const each of unlinked) unlink(transaction, each, timestamp, hooked)
+  const unblockedIds = restrictedBy(deletable.values(), dataClass, transaction)
+  for (const each of unlinkedRows) unlink(transaction, each, timestamp, hooked)
   for (const { dataClass, rowId } of deletable.values()) {
     transaction.remove(dataClass, rowId)
     const jobs = hooked?.find(dataClass, rowId)?.jobs
@@ -98,17 +98,17 @@ export function deleteRows(
   }
 
   const staying = rows.filter(row => blockers.has(identify(row))).map(({ rowId }) => rowId)
-  const blocked = [...stopErrors.keys(), ...staying]
-  const [first] = blocked
-  if (first === undefined) return { examinedCount, deleted: free.length, blocked, unblocked }
+  const blockedIds = [...stopErrors.keys(), ...staying]
+  const [first] = blockedIds
+  if (first === undefined) return { examinedCount, deleted: free.length, blocked: blockedIds, unblocked: unblockedIds }
   const key = keyOf(transaction, { dataClass, rowId: first })
   const error =
     stopErrors.get(first) ?? blockError(key, dataClass, blockers.get(identify({ dataClass, rowId: first }))!)
   return {
     examinedCount,
     deleted: free.length,
-    blocked,
-    unblocked,
+    blocked: blockedIds,
+    unblocked: unblockedIds,
     error: error.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)).toData(),
   }
 }
@@ -122,8 +122,8 @@ function restrictedBy(rows: Iterable<TableRow>, target: DataClass, transaction: 
     if (!references.some(relation => relation.target === target)) continue
     const row = transaction.row(dataClass, rowId)!
     for (const [i, relation] of references.entries()) {
-      const referred = relation.target === target && onDelete(relation) === 'restrict' ? row.reference(i) : undefined
-      if (referred !== undefined) restrictedIds.push(referred)
+      const referredId = relation.target === target && onDelete(relation) === 'restrict' ? row.reference(i) : undefined
+      if (referredId !== undefined) restrictedIds.push(referredId)
     }
   }
   return restrictedIds
@@ -195,7 +195,7 @@ function cascadeOf(
 ): { rows: TableRow[]; changes: number } | undefined {
   if (candidates.has(identify(row))) return { rows: [], changes: 0 }
   const cascade = new Map([[identify(row), row]])
-  let unlinked = 0
+  let unlinkedCount = 0
   // Iteration over a map includes entries that are added meanwhile.
   for (const { dataClass, rowId } of cascade.values()) {
     for (const relation of dataClass.referencedBy) {
@@ -204,17 +204,17 @@ function cascadeOf(
       for (const referrer of referencing(relation, rowId)) {
         const next = { dataClass: relation.dataClass, rowId: referrer }
         const id = identify(next)
-        if (action === 'setNull') unlinked++
+        if (action === 'setNull') unlinkedCount++
         else if (!candidates.has(id)) cascade.set(id, next)
-        if (cascade.size + unlinked > max) return undefined
+        if (cascade.size + unlinkedCount > max) return undefined
       }
     }
   }
-  return { rows: [...cascade.values()], changes: cascade.size + unlinked }
+  return { rows: [...cascade.values()], changes: cascade.size + unlinkedCount }
 }
 
 /** Caches referring rows, which are looked up several times to find the deletable rows. */
-function remembered(transaction: StoreTransaction): Referencing {
+function cacheReferencing(transaction: StoreTransaction): Referencing {
   const rowsByRelation = new Map<RelatedEntityAttribute, Map<number, readonly number[]>>()
   return (relation, rowId) => {
     let ofRelation = rowsByRelation.get(relation)
@@ -233,13 +233,13 @@ function remembered(transaction: StoreTransaction): Referencing {
 
 /** Returns a test for rows with a value that the caller may not delete. */
 function guardOf(transaction: StoreTransaction, dataClass: DataClass, view: View): (rowId: number) => boolean {
-  const guarded = dataClass.attributes
+  const guardedAttributes = dataClass.attributes
     .filter(each => each.kind === 'storage' || each.kind === 'relatedEntity')
     .filter(attribute => !view.may('drop', dataClass, attribute))
     .map(attribute => (attribute.kind === 'relatedEntity' ? attribute.foreignKey : attribute))
   return rowId => {
-    const row = guarded.length > 0 ? transaction.row(dataClass, rowId) : undefined
-    return row !== undefined && guarded.some(attribute => row.value(attribute) !== null)
+    const row = guardedAttributes.length > 0 ? transaction.row(dataClass, rowId) : undefined
+    return row !== undefined && guardedAttributes.some(attribute => row.value(attribute) !== null)
   }
 }
 
@@ -331,7 +331,7 @@ function unlink(
   transaction: StoreTransaction,
   { row: { dataClass, rowId }, relation }: Unlinked,
   timestamp: string,
-  hooked: SeenRows | undefined,
+  seenRows: SeenRows | undefined,
 ): void {
   const row = transaction.row(dataClass, rowId)!
   const values = new Map<RowAttribute, Value>([[relation.foreignKey, null]])
@@ -342,17 +342,17 @@ function unlink(
     values.set(other, null)
     references[i] = undefined
   })
-  const newValues = hooked?.find(dataClass, rowId)?.values
+  const newValues = seenRows?.find(dataClass, rowId)?.values
   for (const [attribute, value] of calculatedValues(dataClass, newValues ?? {})) values.set(attribute, value)
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp + 1, values, references }, timestamp)
 }
 
 /** True if code has seen the current version of all rows that it has to see, and of everything else that it has read. */
-const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], hooked: SeenRows): boolean =>
-  (!hooked.reads || transaction.stillHolds(hooked.reads)) &&
+const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], seenRows: SeenRows): boolean =>
+  (!seenRows.reads || transaction.stillHolds(seenRows.reads)) &&
   rows.every(({ dataClass, rowId }) => {
-    if (!hooked.demands(dataClass)) return true
-    return hooked.find(dataClass, rowId)?.seenStamp === transaction.row(dataClass, rowId)!.stamp
+    if (!seenRows.demands(dataClass)) return true
+    return seenRows.find(dataClass, rowId)?.seenStamp === transaction.row(dataClass, rowId)!.stamp
   })
 
 /** Rows that drop events of some dataclasses have seen, with their stamps. */

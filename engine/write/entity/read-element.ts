@@ -23,26 +23,26 @@ import { describe, WriteErrors } from '../contract/write-errors.ts'
 export function readElement(
   change: EntityChange,
   element: Record<string, unknown>,
-  hooked: PreparedElement | undefined,
+  preparedElement: PreparedElement | undefined,
 ): void {
   for (const name of Object.keys(element)) {
-    if (name.startsWith('__') || hooked?.unchanged.includes(name)) continue
+    if (name.startsWith('__') || preparedElement?.unchanged.includes(name)) continue
     const attribute = find(change, name)
-    if (attribute) readAttribute(change, attribute, element[name], hooked !== undefined)
+    if (attribute) readAttribute(change, attribute, element[name], preparedElement !== undefined)
     else if (change.isFull) change.further++
     else change.problems.push(unknownAttribute(change, name))
   }
-  if (!hooked) return
+  if (!preparedElement) return
   const { attributesByName } = change.context.dataClass
-  for (const [name, json] of Object.entries(hooked.values))
-    make(change, attributesByName.get(name), json, hooked.assigned?.includes(name) ?? false)
+  for (const [name, json] of Object.entries(preparedElement.values))
+    make(change, attributesByName.get(name), json, preparedElement.assigned?.includes(name) ?? false)
 }
 
 /** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined if there is none. */
 export function linkedKey(json: unknown): unknown {
   if (!isJsonObject(json)) return json
-  const deferred = ownMember(json, '__deferred')
-  return isJsonObject(deferred) ? ownMember(deferred, '__KEY') : ownMember(json, '__KEY')
+  const deferredLink = ownMember(json, '__deferred')
+  return isJsonObject(deferredLink) ? ownMember(deferredLink, '__KEY') : ownMember(json, '__KEY')
 }
 
 /** True for an image, a blob or a relation that is sent back as it was read, with the whole entity. */

@@ -10,7 +10,7 @@ export interface TableRow {
 export const identify = ({ dataClass, rowId }: TableRow): number => dataClass.tableNumber * 2 ** 32 + rowId
 
 /** Table number and row id of an identity. */
-export const identified = (row: number): { readonly tableNumber: number; readonly rowId: number } => ({
+export const splitIdentity = (row: number): { readonly tableNumber: number; readonly rowId: number } => ({
   tableNumber: Math.floor(row / 2 ** 32),
   rowId: row % 2 ** 32,
 })

@@ -21,35 +21,35 @@ import { describe, WriteErrors } from '../contract/write-errors.ts'
 /**
  * Saves one element of a body. Everything is checked before the first put, so a failure changes nothing; all problems of the entity are
  * reported together.
- * @param hooked result of plugin code for the element; its failure takes precedence over a stale stamp Source: base specification 4.4 and
+ * @param preparedElement result of plugin code for the element; its failure takes precedence over a stale stamp Source: base specification 4.4 and
  * 7; protocol notes 5.1, 5.2 and 9.
  */
-export function saveEntity(context: SaveContext, element: unknown, hooked?: PreparedElement): SavedEntity {
+export function saveEntity(context: SaveContext, element: unknown, preparedElement?: PreparedElement): SavedEntity {
   const { dataClass, transaction, view } = context
   if (!isJsonObject(element)) {
     return { failure: saveFailure([WriteErrors.NOT_AN_ENTITY(describe(element))], notSaved(dataClass, null)) }
   }
   const sentKey = ownMember(element, '__KEY') ?? null
   if (sentKey === null) {
-    const failure = createFailure(context, hooked)
-    return failure ? { failure } : save(new EntityChange(context, undefined), element, hooked)
+    const failure = createFailure(context, preparedElement)
+    return failure ? { failure } : save(new EntityChange(context, undefined), element, preparedElement)
   }
 
   const key = convertKey(dataClass, sentKey)
-  const exists = !(key instanceof ProtocolError) && view.shows(dataClass) && hooked?.expectedStamp !== UNSEEN
+  const exists = !(key instanceof ProtocolError) && view.shows(dataClass) && preparedElement?.expectedStamp !== UNSEEN
   const rowId = exists ? transaction.findKey(dataClass, key) : undefined
-  if (rowId === undefined) return { failure: hooked?.failure ?? notFound(sentKey, dataClass) }
+  if (rowId === undefined) return { failure: preparedElement?.failure ?? notFound(sentKey, dataClass) }
   const row = transaction.row(dataClass, rowId)!
-  const failure = updateFailure(context, rowId, sentKey, hooked)
+  const failure = updateFailure(context, rowId, sentKey, preparedElement)
   if (failure) return { row: row.bytes, rowId, failure }
   const { anyStamp, ifMatch } = context
   const sentStamp = ownMember(element, '__STAMP')
   const isNamed = isExpected(ifMatch, row)
   const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
   const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
-  const isSeen = (hooked?.expectedStamp ?? row.stamp) === row.stamp
+  const isSeen = (preparedElement?.expectedStamp ?? row.stamp) === row.stamp
   if (isNamed && isCurrent && !isSeen && transaction.rerunsEvents) return OUTDATED
-  if (isNamed && isCurrent && isSeen) return save(new EntityChange(context, { rowId, row }), element, hooked)
+  if (isNamed && isCurrent && isSeen) return save(new EntityChange(context, { rowId, row }), element, preparedElement)
   const keyText = describe(sentKey)
   const stampText = sentStamp === undefined ? 'none' : describe(sentStamp)
   const problem = isNamed
@@ -60,10 +60,13 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
 }
 
 /** Failure of a new entity that is found before its values are read. */
-function createFailure({ dataClass, view, ifMatch }: SaveContext, hooked?: PreparedElement): SaveFailure | undefined {
+function createFailure(
+  { dataClass, view, ifMatch }: SaveContext,
+  preparedElement?: PreparedElement,
+): SaveFailure | undefined {
   if (!view.may('create', dataClass))
     return saveFailure([PermissionErrors.CREATE(dataClass.name)], notSaved(dataClass, null))
-  if (hooked?.failure) return hooked.failure
+  if (preparedElement?.failure) return preparedElement.failure
   return ifMatch && saveFailure([WriteErrors.NO_VERSION(dataClass.name)], notSaved(dataClass, null))
 }
 
@@ -72,11 +75,11 @@ function updateFailure(
   { dataClass, view, locks, owner }: SaveContext,
   rowId: number,
   sentKey: unknown,
-  hooked?: PreparedElement,
+  preparedElement?: PreparedElement,
 ): SaveFailure | undefined {
   if (!view.may('update', dataClass))
     return saveFailure([PermissionErrors.UPDATE(dataClass.name)], notSaved(dataClass, sentKey))
-  if (hooked?.failure) return hooked.failure
+  if (preparedElement?.failure) return preparedElement.failure
   const blocker = locks.blocker(dataClass, rowId, owner)
   if (!blocker) return undefined
   const problem = WriteErrors.LOCKED(describe(sentKey), dataClass.name)
@@ -92,10 +95,10 @@ const stampOf = (json: unknown): number => (typeof json === 'object' || json ===
 function save(
   change: EntityChange,
   element: Record<string, unknown>,
-  hooked: PreparedElement | undefined,
+  preparedElement: PreparedElement | undefined,
 ): SavedEntity {
   const { old, values, problems } = change
-  readElement(change, element, hooked)
+  readElement(change, element, preparedElement)
   changeRelations(change)
   if (!old) fill(change)
   linkForeignKeys(change)
@@ -109,7 +112,7 @@ function save(
     problems.push(...error.problems)
     return describeFailure(change)
   }
-  if (hooked?.jobs) enqueue(change, hooked.jobs)
+  if (preparedElement?.jobs) enqueue(change, preparedElement.jobs)
   return savedEntity
 }
 

@@ -61,7 +61,7 @@ export class DeleteSteps implements WriteSteps {
     const freedNow = new Set<number>()
     const isBlocked = (rowId: number) => blockedNow.has(rowId) || (blocked.has(rowId) && !freedNow.has(rowId))
     let offset = 0
-    let deleted = 0
+    let deletedCount = 0
     let error: ErrorData | undefined
     let changed = false
     do {
@@ -72,7 +72,7 @@ export class DeleteSteps implements WriteSteps {
       ]
       const part = this.delete(rowIds, size, context)
       offset += part.examinedCount
-      deleted += part.deleted
+      deletedCount += part.deleted
       error ??= part.error
       changed = part.changed === true
       for (const rowId of part.blocked) blockedNow.add(rowId)
@@ -92,7 +92,7 @@ export class DeleteSteps implements WriteSteps {
     const isWhole = next === 0 && offset <= size && offset >= queue.length
     return () => {
       this.next += offset
-      this.deleted += deleted
+      this.deleted += deletedCount
       for (const rowId of again) queue.push(rowId)
       for (const rowId of freedNow) blocked.delete(rowId)
       for (const rowId of blockedNow) blocked.add(rowId)

@@ -16,7 +16,7 @@ import type {
 } from '../contract/requests.ts'
 import { WriteErrors } from '../contract/write-errors.ts'
 import { putCalculated } from '../entity/put-calculated.ts'
-import { identified } from '../entity/row-identity.ts'
+import { splitIdentity } from '../entity/row-identity.ts'
 import { saveEncoded } from '../entity/save-encoded.ts'
 import type { StepContext, WriteSteps } from './step.ts'
 
@@ -117,7 +117,7 @@ function listLocks({ kind, limit }: ListLocksRequest, context: StepContext): Out
   let count = 0
   for (const { row, owner, info, expires } of locks.list()) {
     if (++count > limit) continue
-    const { tableNumber, rowId } = identified(row)
+    const { tableNumber, rowId } = splitIdentity(row)
     const dataClass = dataClasses.find(each => each.tableNumber === tableNumber)!
     const entity = transaction.row(dataClass, rowId)
     if (!entity) continue

@@ -42,8 +42,8 @@ export function saveRules(dataClass: DataClass): SaveRules {
 /** Violations of the model's limits by a value of `attribute`: an error for each violation. */
 export function violations(attribute: StorageAttribute, value: Value): ProtocolError[] {
   if (value === null) return attribute.mandatory ? [WriteErrors.MANDATORY(attribute.name)] : []
-  const exceeded = exceededLimits(attribute, value)
-  return exceeded.length === 0 ? [] : exceeded.map(limit => violation(limit, attribute, value))
+  const brokenLimits = exceededLimits(attribute, value)
+  return brokenLimits.length === 0 ? [] : brokenLimits.map(limit => violation(limit, attribute, value))
 }
 
 function violation(limit: Limit, attribute: StorageAttribute, value: Value): ProtocolError {

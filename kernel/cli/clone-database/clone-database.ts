@@ -94,10 +94,10 @@ async function writeModel(
   for (const name of Object.keys(names))
     if (!tables.some(table => table.name === name))
       throw new Error(`--table ${name}: ${source.address} has no such table`)
-  const measured: SourceTable[] = []
-  for (const table of tables) measured.push(await measure(source, table))
+  const measuredTables: SourceTable[] = []
+  for (const table of tables) measuredTables.push(await measure(source, table))
   const name = basename(source.address.replace(/[?#].*$/, '')).replace(/\.[^.]*$/, '') || 'database'
-  const { model, notes } = proposeCopy(measured, { name, names, viewKeys: views })
+  const { model, notes } = proposeCopy(measuredTables, { name, names, viewKeys: views })
   notes.forEach(print)
   loadModel(model)
   writeFileSync(config.model, modelText(model), { flag: 'wx' })

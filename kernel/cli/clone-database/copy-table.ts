@@ -153,7 +153,7 @@ interface Lost {
 /** Columns of a SELECT, and functions that convert its cells to a row. */
 function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readonly AttributeCopy[]) {
   const names = attributes.map(({ name }) => `${JSON.stringify(name)}:`)
-  const streamed = [...attributes, ...keyParts]
+  const streamedAttributes = [...attributes, ...keyParts]
   const keyName = `${JSON.stringify(key)}:`
   const losses = new Map<AttributeCopy, Lost>()
   /** Names a row in a message. */
@@ -169,9 +169,9 @@ function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readon
         ([{ name, loss }, { rows, first }]) =>
           `${dataClass}.${name}: ${loss!.what} are lost in ${quantity(rows, 'row')}, first in ${first}`,
       ),
-    streamed,
+    streamed: streamedAttributes,
     // A name of its own for each column: two columns may have one.
-    columns: streamed.map(({ sql }, i) => `${sql} AS c${i}`).join(', '),
+    columns: streamedAttributes.map(({ sql }, i) => `${sql} AS c${i}`).join(', '),
     row(cells: readonly Cell[], position: number): CopiedRow {
       let text = ''
       const problems: string[] = []

@@ -11,12 +11,12 @@ const DEFAULT_SCALE = 4
 /**
  * Type for exact numbers: a decimal attribute if all values fit into its 18 digits, otherwise a string, which keeps all digits.
  * @param precision number of digits; undefined if any number is possible
- * @param measured SQL of the greatest number of decimal places, and of digits before the point, of a column's values
+ * @param aggregatesOf SQL of the greatest number of decimal places, and of digits before the point, of a column's values
  */
 export function decimalType(
   precision: number | undefined,
   scale: number | undefined,
-  measured: (quotedName: string) => readonly [string, string],
+  aggregatesOf: (quotedName: string) => readonly [string, string],
 ): SourceType {
   if (precision !== undefined && scale !== undefined && precision <= MAX_DIGITS && scale >= 0 && scale <= precision)
     return decimal(scale, precision)
@@ -24,7 +24,7 @@ export function decimalType(
     ...asText,
     generalType: asNumber,
     measure: {
-      aggregates: measured,
+      aggregates: aggregatesOf,
       decide: ([places, digits]) => decide(places, digits),
     },
   }

@@ -26,11 +26,11 @@ const point = (): SourceType =>
     read: quotedName => `ST_AsText(${quotedName})`,
     note: 'is a string with the text (WKT) of its geometry',
   })
-/** @param unsigned type that can hold all unsigned values */
+/** @param unsignedType type that can hold all unsigned values */
 const integer =
-  (signed: string, unsigned: string) =>
+  (signedType: string, unsignedType: string) =>
   ({ declaredType }: MysqlColumn): SourceType =>
-    columnType(declaredType.includes('unsigned') ? unsigned : signed, number)
+    columnType(declaredType.includes('unsigned') ? unsignedType : signedType, number)
 
 const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   tinyint: column =>

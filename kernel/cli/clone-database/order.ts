@@ -16,7 +16,7 @@ interface LoadOrder {
 export function orderOf(names: readonly string[], edges: readonly Edge[]): LoadOrder {
   const remainingNames = new Set(names)
   const order: string[] = []
-  const deferred: Edge[] = []
+  const deferredEdges: Edge[] = []
   const blockers = (name: string): Edge[] => edges.filter(({ from, to }) => from === name && remainingNames.has(to))
   const cost = (name: string): number =>
     blockers(name).reduce((sum, { isMandatory }) => sum + (isMandatory ? names.length * edges.length : 1), 0)
@@ -30,9 +30,9 @@ export function orderOf(names: readonly string[], edges: readonly Edge[]): LoadO
       bestCost = nameCost
       if (nameCost === 0) break
     }
-    deferred.push(...blockers(best!))
+    deferredEdges.push(...blockers(best!))
     remainingNames.delete(best!)
     order.push(best!)
   }
-  return { order, deferred }
+  return { order, deferred: deferredEdges }
 }

@@ -111,11 +111,11 @@ function draftOf(
 function propertiesOf(column: SourceColumn, table: SourceTable, isKey: boolean): Record<string, unknown> {
   const { attribute, increments, hasDefault } = column
   const isUnique = isUniqueAlone(column, table)
-  const filled =
+  const fill =
     increments && INCREMENTED.has(attribute.type) ? 'increment' : attribute.type === 'uuid' && hasDefault && 'uuid'
   return {
     ...attribute,
-    autoFill: isKey && filled,
+    autoFill: isKey && fill,
     unique: !isKey && isScalar(column) && isUnique,
     indexed: !isKey && isScalar(column) && !isUnique && table.indexed.has(column.name),
   }

@@ -74,7 +74,7 @@ export async function cloneServer(
   try {
     let isComplete = true
     if (!state?.finished) {
-      state = await planned(source, state, { name: basename(config.model, '.json'), ...settings }, print)
+      state = await makePlan(source, state, { name: basename(config.model, '.json'), ...settings }, print)
       file.write(state)
       const refusedCount = await copy(config, state, source, settings, print, halt)
       isComplete = refusedCount === 0
@@ -142,7 +142,7 @@ function headersOf({ key, headers = [] }: CloneServerArguments): Record<string, 
   return { ...Object.fromEntries(entries), ...(key !== undefined && { authorization: `Bearer ${key}` }) }
 }
 
-async function planned(
+async function makePlan(
   source: Source,
   before: CloneState | undefined,
   { name, keepCalculated }: Pick<CloneServerArguments, 'keepCalculated'> & { name: string },
@@ -218,9 +218,9 @@ async function copy(
       if (refusals.size > 0) print(describeRefused(each, changes))
       else print(`${each.name}: ${quantity(count, 'entity', 'entities')}, all keys and stamps match the server`)
     }
-    let compared = 0
-    for (const each of plan.classes) compared += await compareValues(each, source, target)
-    print(`the values of ${quantity(compared, 'entity', 'entities')} were compared, and are equal`)
+    let comparedCount = 0
+    for (const each of plan.classes) comparedCount += await compareValues(each, source, target)
+    print(`the values of ${quantity(comparedCount, 'entity', 'entities')} were compared, and are equal`)
     return [...outcomes.values()].reduce((sum, { refusals: classRefusals }) => sum + classRefusals.size, 0)
   } finally {
     progress.stop()
@@ -229,7 +229,7 @@ async function copy(
 }
 
 function writeModel(path: string, model: object): void {
-  const unfinished = `${path}.part`
-  writeFileSync(unfinished, `${JSON.stringify(model, null, 2)}\n`)
-  renameSync(unfinished, path)
+  const unfinishedPath = `${path}.part`
+  writeFileSync(unfinishedPath, `${JSON.stringify(model, null, 2)}\n`)
+  renameSync(unfinishedPath, path)
 }

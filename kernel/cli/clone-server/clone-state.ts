@@ -56,15 +56,15 @@ export class StateFile {
 
   write(state: CloneState): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-    const unfinished = `${this.path}.part`
-    const descriptor = openSync(unfinished, 'w', 0o600)
+    const unfinishedPath = `${this.path}.part`
+    const descriptor = openSync(unfinishedPath, 'w', 0o600)
     try {
       writeSync(descriptor, JSON.stringify(state))
       fsyncSync(descriptor)
     } finally {
       closeSync(descriptor)
     }
-    renameSync(unfinished, this.path)
+    renameSync(unfinishedPath, this.path)
   }
 
   remove(): void {

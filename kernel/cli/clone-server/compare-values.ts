@@ -19,7 +19,7 @@ const RUN_BINARIES = 2
  */
 export async function compareValues(plan: ClassPlan, source: Source, target: Target): Promise<number> {
   const stamps = await target.stamps(plan)
-  let compared = 0
+  let comparedCount = 0
   let ranges: [number, number][] | undefined
   const read = async (): Promise<void> => {
     const set = await createSet(source, plan.name)
@@ -28,14 +28,14 @@ export async function compareValues(plan: ClassPlan, source: Source, target: Tar
       for (; ranges.length > 0; ranges.shift()) {
         const size = new PageSize(RUN_ENTITIES)
         for await (const { entities } of pagesOf(source, set, sourceAttributes(plan), ranges[0]!, size))
-          compared += await compare(plan, entities.filter(isThere), stamps, source, target)
+          comparedCount += await compare(plan, entities.filter(isThere), stamps, source, target)
       }
     } finally {
       await releaseSet(source, set)
     }
   }
   await withNewSets(plan.name, () => -(ranges?.length ?? 0), read)
-  return compared
+  return comparedCount
 }
 
 /** Positions of the runs; all positions for a small dataclass. */

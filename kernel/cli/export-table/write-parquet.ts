@@ -63,7 +63,7 @@ const VALUES: Readonly<Record<ColumnKind, (scale: number) => ReadValue>> = {
   integer: always(Number),
   long64: always(BigInt),
   number: always(Number),
-  decimal: scale => text => unscaled(text, scale),
+  decimal: scale => text => unscaledValue(text, scale),
   date: always(text => new Date(text)),
   day: always(text => new Date(dayMs(text))),
   duration: always(Number),
@@ -73,7 +73,7 @@ const VALUES: Readonly<Record<ColumnKind, (scale: number) => ReadValue>> = {
 }
 
 /** A decimal in units of its last place. */
-function unscaled(text: string, scale: number): bigint {
+function unscaledValue(text: string, scale: number): bigint {
   const [integerPart, places = ''] = text.split('.')
   return BigInt(`${integerPart}${places.padEnd(scale, '0')}`)
 }

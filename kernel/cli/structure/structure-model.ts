@@ -79,9 +79,9 @@ function dataClassOf(
     if (fit) attributes[attributeName] = fit
   }
   for (const { table: owner, fields } of indexes) {
-    const indexed = fields.map(id => table.fields.find(field => field.id === id)?.name)
+    const indexedNames = fields.map(id => table.fields.find(field => field.id === id)?.name)
     if (owner === table.id && fields.length > 1)
-      onNote(`${name} has an index over ${indexed.join(', ')}; only indexes of one field are kept`)
+      onNote(`${name} has an index over ${indexedNames.join(', ')}; only indexes of one field are kept`)
   }
   return { key: names.ofField(table, key), ...(table.isHidden && { scope: 'private' }), attributes }
 }

@@ -128,6 +128,6 @@ export function connect<E extends Environment>(
 
 /** Address of an image in another form, for `<img>`. */
 export function imageUrl({ url }: BinaryLink, { format, width, height }: ImageOptions): string {
-  const formed = format ? url.replace(/(\$imageformat=)\w+/, `$1${format}`) : url
-  return `${formed}${width ? `&$width=${width}` : ''}${height ? `&$height=${height}` : ''}`
+  const formattedUrl = format ? url.replace(/(\$imageformat=)\w+/, `$1${format}`) : url
+  return `${formattedUrl}${width ? `&$width=${width}` : ''}${height ? `&$height=${height}` : ''}`
 }

@@ -70,17 +70,17 @@ export class Connection {
    * @throws {TesserError} the answer is an error
    */
   async ask(path: string, request?: Sent): Promise<unknown> {
-    const exchanged = await this.exchange(path, request)
-    if (exchanged.isError) throw errorOf(exchanged)
-    return exchanged.json
+    const result = await this.exchange(path, request)
+    if (result.isError) throw errorOf(result)
+    return result.json
   }
 
   /** Sends a request and returns the JSON of its answer, which may be an error. @throws {TesserError} the answer is not JSON */
   async exchange(path: string, request: Sent = {}): Promise<Exchanged> {
     const answer = await this.respond(`${this.url}/${path}`, request)
-    const exchanged = await readJson(answer, request.exact)
-    if (answer.ok && exchanged.json === undefined) throw new TesserError('server', answer.status, [NOT_JSON])
-    return exchanged
+    const result = await readJson(answer, request.exact)
+    if (answer.ok && result.json === undefined) throw new TesserError('server', answer.status, [NOT_JSON])
+    return result
   }
 
   /** Sends a request and returns the unread answer, which may be an error. */

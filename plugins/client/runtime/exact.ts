@@ -12,10 +12,10 @@ export function parseExact(text: string): unknown {
     markedText += `${text.slice(from, index)}"\\u0000${mark}${digits}"`
     from = index + digits.length
   }
-  return JSON.parse(markedText + text.slice(from), (_, value: unknown) => unmarked(value, mark))
+  return JSON.parse(markedText + text.slice(from), (_, value: unknown) => unmark(value, mark))
 }
 
-function unmarked(value: unknown, mark: string): unknown {
+function unmark(value: unknown, mark: string): unknown {
   if (typeof value !== 'string' || !value.startsWith(`\u0000${mark}`)) return value
   const digits = value.slice(mark.length + 1)
   return digits.includes('.') ? digits : BigInt(digits)

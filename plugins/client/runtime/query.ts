@@ -320,9 +320,9 @@ export async function call(
   if (response.ok && type.startsWith('application/x-ndjson')) return valuesOf(converter, readLines(response))
   const isJson = /\bjson\b/.test(type)
   if (response.ok && !isJson) return response.blob()
-  const exchanged = await readJson(response, true)
-  if (exchanged.isError) throw errorOf(exchanged)
-  return convertAnswer(converter, exchanged.json)
+  const result = await readJson(response, true)
+  if (result.isError) throw errorOf(result)
+  return convertAnswer(converter, result.json)
 }
 
 async function* valuesOf(converter: Converter, lines: AsyncIterable<unknown>): AsyncGenerator<unknown, void, unknown> {

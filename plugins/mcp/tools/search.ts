@@ -74,16 +74,16 @@ async function conditionOf(input: Search, context: ToolContext): Promise<Conditi
   const conditions = [text, similarTo, vector].filter(each => each !== undefined)
   if (conditions.length !== 1) throw refusal(`give one of text, similarTo and vector; received ${conditions.length}`)
   const kind = text === undefined ? 'vector' : by
-  const searched = input.in ?? attributesFor(kind, input.class, context)
+  const searchedNames = input.in ?? attributesFor(kind, input.class, context)
   if (kind === 'words') {
     const hintForNone = namesFor('meaning', input.class, context).length > 0 ? 'try by: meaning' : undefined
-    return { searched, operator: '%', operand: text, isScored: false, hintForNone }
+    return { searched: searchedNames, operator: '%', operand: text, isScored: false, hintForNone }
   }
-  if (searched.length > 1) throw refusal(`name one attribute in "in"; received ${searched.length}`)
-  if (kind === 'meaning') return { searched, operator: '=', operand: text, isScored: true }
-  const near = vector ?? (await vectorOf(similarTo!, input.class, searched[0]!, context))
+  if (searchedNames.length > 1) throw refusal(`name one attribute in "in"; received ${searchedNames.length}`)
+  if (kind === 'meaning') return { searched: searchedNames, operator: '=', operand: text, isScored: true }
+  const near = vector ?? (await vectorOf(similarTo!, input.class, searchedNames[0]!, context))
   // Without a threshold every entity with a vector is selected, ordered by similarity.
-  return { searched, operator: '>', operand: { vector: near, threshold: null }, isScored: true }
+  return { searched: searchedNames, operator: '>', operand: { vector: near, threshold: null }, isScored: true }
 }
 
 async function vectorOf(key: string, dataClass: string, attribute: string, { ask }: ToolContext): Promise<unknown> {

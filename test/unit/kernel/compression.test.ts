@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { codingFor, compressed } from '../../../kernel/compression.ts'
+import { codingFor, compressReply } from '../../../kernel/compression.ts'
 import type { Reply } from '../../../kernel/reply.ts'
 import { JSON_HEADERS } from '../../../kernel/transport/content-headers.ts'
 
@@ -31,7 +31,7 @@ t.test('texts are compressed from 2 KiB on, whatever their size and form', async
   for (const coding of ['br', 'gzip'] as const) {
     for (const size of [2_100, 60_000, 3_000_000]) {
       for (const body of [text(size), new Uint8Array(Buffer.from(text(size)))]) {
-        const sent = await compressed(reply(body, { ...JSON_HEADERS, Vary: 'Origin' }, 404), coding)
+        const sent = await compressReply(reply(body, { ...JSON_HEADERS, Vary: 'Origin' }, 404), coding)
         t.match(sent, { status: 404, headers: { 'Content-Encoding': coding, Vary: 'Origin, Accept-Encoding' } })
         t.ok((sent.body as Uint8Array).length < size / 10)
         t.equal(decoders[coding](sent.body as Uint8Array).toString(), text(size))
@@ -42,19 +42,19 @@ t.test('texts are compressed from 2 KiB on, whatever their size and form', async
 
 t.test('bytes that are valid only in the current turn are read in that turn', async t => {
   const bytes = new Uint8Array(Buffer.from(text(300_000)))
-  const sent = compressed(reply(bytes), 'gzip')
+  const sent = compressReply(reply(bytes), 'gzip')
   bytes.fill(0)
   t.equal(gunzipSync((await sent).body as Uint8Array).toString(), text(300_000))
 })
 
 t.test('a client that accepts no coding gets the plain text, with Vary for caches', async t => {
-  const sent = await compressed(reply(text(5_000)), undefined)
+  const sent = await compressReply(reply(text(5_000)), undefined)
   t.strictSame(sent, { ...reply(text(5_000)), headers: { ...JSON_HEADERS, Vary: 'Accept-Encoding' } })
 })
 
 t.test('a compressed answer gets Vary, and is not compressed again', async t => {
   const given = reply(Buffer.alloc(10), { ...JSON_HEADERS, 'Content-Encoding': 'br' })
-  t.strictSame(await compressed(given, 'br'), { ...given, headers: { ...given.headers, Vary: 'Accept-Encoding' } })
+  t.strictSame(await compressReply(given, 'br'), { ...given, headers: { ...given.headers, Vary: 'Accept-Encoding' } })
 })
 
 t.test('everything else stays as it is', async t => {
@@ -68,6 +68,6 @@ t.test('everything else stays as it is', async t => {
     reply(large, JSON_HEADERS, 206),
     reply({ size: 1e6, read: () => Buffer.alloc(1), close() {} }, { 'Content-Type': 'image/png' }),
   ]) {
-    t.equal(await compressed(each, 'br'), each)
+    t.equal(await compressReply(each, 'br'), each)
   }
 })

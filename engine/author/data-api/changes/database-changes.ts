@@ -197,8 +197,8 @@ export class DatabaseChanges implements Changes {
   }
 
   /** Enqueues the jobs of events, which are stored by the writer and not in the database. */
-  private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
-    const jobs = hooked.flatMap(each => each.jobs ?? [])
+  private enqueueAll(items: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
+    const jobs = items.flatMap(each => each.jobs ?? [])
     if (jobs.length > 0) this.codeSession.writes.writer().write({ kind: 'enqueue', jobs })
   }
 

@@ -129,13 +129,13 @@ export class S3Client {
     const url = new URL(`${this.bucket.url}${path || '/'}${search.length > 0 ? `?${search.join('&')}` : ''}`)
     const bytes = typeof body === 'string' ? Buffer.from(body) : undefined
     const length = body === undefined ? undefined : typeof body === 'string' ? bytes!.length : body.end - body.start
-    const signed = await this.sign(method, url, { ...headers, 'x-amz-content-sha256': digestOfBody(body) })
+    const signedHeaders = await this.sign(method, url, { ...headers, 'x-amz-content-sha256': digestOfBody(body) })
     // Not signed, since proxies may change it.
-    if (length !== undefined) signed['content-length'] = String(length)
+    if (length !== undefined) signedHeaders['content-length'] = String(length)
     return new Promise((resolve, reject) => {
       const send = url.protocol === 'http:' ? requestPlain : requestTls
       const timeout = this.timing.idleMs * (method === 'POST' ? PATIENCE : 1)
-      const outgoing = send(url, { method, headers: signed, timeout })
+      const outgoing = send(url, { method, headers: signedHeaders, timeout })
       outgoing.on('timeout', () => outgoing.destroy(new Error('it does not go on')))
       outgoing.on('error', reject)
       outgoing.on('response', message => {

@@ -1,6 +1,6 @@
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-const unescaped = (text: string): string =>
+const unescapeText = (text: string): string =>
   text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w+));/gi, (all, hex, decimal, name) => {
     if (name) return ENTITIES[name as string] ?? all
     const code = Number.parseInt(hex ?? decimal, hex ? 16 : 10)
@@ -10,7 +10,7 @@ const unescaped = (text: string): string =>
 /** Text of the first element of a name that contains no elements. In answers of S3, such elements have no attributes, comments or CDATA. */
 export function xmlText(xml: string, name: string): string | undefined {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
-  return text === undefined ? undefined : unescaped(text)
+  return text === undefined ? undefined : unescapeText(text)
 }
 
 /** Contents of the elements of a name, as XML. */

@@ -71,15 +71,15 @@ export class CopyFolder {
 
   /** Copies the data file, without its free pages. An interrupted copy begins again. */
   async copy({ root }: Environment): Promise<void> {
-    const unfinished = join(this.path, 'unfinished')
-    rmSync(unfinished, { recursive: true, force: true })
-    mkdirSync(unfinished, { mode: 0o700 })
-    await root.backup(unfinished, true)
-    const copy = join(unfinished, DATA_FILE)
+    const unfinishedFolder = join(this.path, 'unfinished')
+    rmSync(unfinishedFolder, { recursive: true, force: true })
+    mkdirSync(unfinishedFolder, { mode: 0o700 })
+    await root.backup(unfinishedFolder, true)
+    const copy = join(unfinishedFolder, DATA_FILE)
     chmodSync(copy, statSync(join(this.store, DATA_FILE)).mode & 0o777)
     await syncFile(copy)
     renameSync(copy, join(this.path, DATA_FILE))
-    rmSync(unfinished, { recursive: true })
+    rmSync(unfinishedFolder, { recursive: true })
     syncFolder(this.path)
   }
 

@@ -1,7 +1,7 @@
 import fc from '../../../support/runner/fast-check.ts'
 import t from 'tap'
 import { significant } from '../../../../engine/base/decimal-digits.ts'
-import { doubleOf, isLongNumber, parseExact, rounded, stringifyExact } from '../../../../engine/base/exact-json.ts'
+import { doubleOf, isLongNumber, parseExact, roundNumbers, stringifyExact } from '../../../../engine/base/exact-json.ts'
 
 t.test('integers beyond 2^53 keep their digits', async t => {
   t.strictSame(
@@ -64,7 +64,7 @@ t.test('other numbers keep their digits on request when a double would lose them
     const [value] = parseExact(`[${json},"${json}"]`, 'numbers') as [unknown]
     t.equal(isLongNumber(value), isLong !== false, name)
     t.equal(String(value), isLong ? json : String(Number(json)), name)
-    t.ok(Object.is(rounded(value), doubleOf(json)), name)
+    t.ok(Object.is(roundNumbers(value), doubleOf(json)), name)
     for (const kept of ['doubles', 'integers'] as const) {
       const [other] = parseExact(`[${json}]`, kept) as [unknown]
       if (isLong === 'always') t.equal(String(other), json, `${name}, ${kept}`)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { addressText, unmapped } from '../../../../kernel/transport/remote-address.ts'
+import { addressText, unmapAddress } from '../../../../kernel/transport/remote-address.ts'
 
 const text = (...bytes: number[]) => addressText(new Uint8Array(bytes).buffer)
 
@@ -11,7 +11,7 @@ t.test('binary addresses are formatted as Node formats them', async t => {
 })
 
 t.test('an IPv4 address within IPv6 loses its prefix, others are unchanged', async t => {
-  t.equal(unmapped('::ffff:10.0.0.1'), '10.0.0.1')
-  t.equal(unmapped('::ffff:a00:1'), '::ffff:a00:1')
-  t.equal(unmapped('::1'), '::1')
+  t.equal(unmapAddress('::ffff:10.0.0.1'), '10.0.0.1')
+  t.equal(unmapAddress('::ffff:a00:1'), '::ffff:a00:1')
+  t.equal(unmapAddress('::1'), '::1')
 })
