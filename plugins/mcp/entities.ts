@@ -53,13 +53,13 @@ interface Collection {
 /** A page of as many entities as there is room for, with a hint for continuing. @throws {ToolError} */
 export async function showEntities(
   wanted: Entities,
-  { ask, request, mayWrite, scope }: ToolContext,
+  { ask, added, request, mayWrite }: ToolContext,
 ): Promise<ToolResult> {
   const { class: dataClass, attributes = valuesOf(dataClass, request) } = wanted
   const answer = await ask({
     path: nameIn(dataClass),
     parameters: {
-      ...addedOf(wanted, scope.registered),
+      ...added,
       ...selectionOf(wanted),
       orderby: wanted.orderBy,
       ...pageOf({ ...wanted, attributes }),
@@ -81,20 +81,19 @@ export async function showEntities(
   return answerOf(shown, { count, first, shown: shown.length, hint: hintOf(hints) })
 }
 
-/** Parameters of reads that plugins have added, unless a tool has a member of that name. */
-export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] =>
-  declared.filter(({ name, isBuiltIn, on = SELECTIONS }) => {
-    const isOwn = name.slice(1) in { ...SELECTION, ...PAGE }
-    return !isBuiltIn && !isOwn && on.includes('list')
-  })
-
-const addedOf = (wanted: Entities, registered: Registered): Record<string, string | undefined> =>
-  Object.fromEntries(
-    pluginParameters(registered).map(({ name }) => {
-      const value = (wanted as unknown as Record<string, unknown>)[name.slice(1)]
-      return [name.slice(1), value === undefined ? undefined : String(value)]
-    }),
-  )
+/**
+ * Parameters of reads that plugins have added, of several declarations the first, unless a tool has a member of that name.
+ * @param own members of the tool
+ */
+export function pluginParameters({ declared }: Registered, own: object): DeclaredParameter[] {
+  const found = new Map<string, DeclaredParameter>()
+  for (const each of declared) {
+    const { name, isBuiltIn, on = SELECTIONS } = each
+    const isAdded = !isBuiltIn && !Object.hasOwn(own, name.slice(1)) && on.includes('list')
+    if (isAdded && !found.has(name)) found.set(name, each)
+  }
+  return [...found.values()]
+}
 
 /** The parameters that select entities. */
 export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'params'>) => ({

@@ -2,6 +2,7 @@ import { type TObject, Type } from '@sinclair/typebox'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { shapeProblems, suggestion } from '../../engine/index.ts'
+import type { DeclaredParameter, Registered } from '../../kernel/api.ts'
 import { errorOf, type ToolResult } from './answer.ts'
 import { askerFor } from './ask.ts'
 import { pluginParameters } from './entities.ts'
@@ -39,15 +40,28 @@ const offered = ({ scope: { engine }, mayWrite }: AgentRequest): Tool[] =>
   TOOLS.filter(tool => (tool !== write || mayWrite) && (tool !== call || !engine.classes.isEmpty))
 
 /** Input of a tool, with the parameters of plugins; its own members have precedence. */
-function inputOf({ input, takesParameters }: Tool, { scope }: AgentRequest): TObject {
-  const ofPlugins = takesParameters ? pluginParameters(scope.registered) : []
+function inputOf(tool: Tool, { scope }: AgentRequest): TObject {
+  const { input } = tool
+  const ofPlugins = addedTo(tool, scope)
   if (ofPlugins.length === 0) return input
+  // Registrations are complete, and compiled schemas are kept by their objects.
+  const inputs = inputsOf.get(scope.registered) ?? new Map<Tool, TObject>()
+  inputsOf.set(scope.registered, inputs)
+  const known = inputs.get(tool)
+  if (known) return known
   const added = ofPlugins.map(({ name, schema, doc }) => [
     name.slice(1),
     Type.Optional(Type.Unsafe({ ...schema, description: doc })),
   ])
-  return Type.Object({ ...Object.fromEntries(added), ...input.properties }, { additionalProperties: false })
+  const made = Type.Object({ ...Object.fromEntries(added), ...input.properties }, { additionalProperties: false })
+  inputs.set(tool, made)
+  return made
 }
+
+const inputsOf = new WeakMap<Registered, Map<Tool, TObject>>()
+
+const addedTo = ({ takesParameters, input }: Tool, { registered }: AgentRequest['scope']): DeclaredParameter[] =>
+  takesParameters ? pluginParameters(registered, input.properties) : []
 
 /** Runs a tool. Mistakes of the agent are results that say how to correct them. @throws {ProtocolError} there is no such tool */
 export async function callTool(name: string, given: Record<string, unknown>, agent: AgentRequest): Promise<ToolResult> {
@@ -65,7 +79,12 @@ export async function callTool(name: string, given: Record<string, unknown>, age
     const problems = shapeProblems(schema, input, 'arguments')
     if (problems.length > 0) throw new ToolError([...problems, ...nameHints(given)].map(message => ({ message })))
     const { scope, request, mayWrite } = agent
-    return await tool.run(input as never, { ...agent, ask: askerFor(scope, request, mayWrite) })
+    const values = addedTo(tool, scope).flatMap(each => {
+      const name = each.name.slice(1)
+      return Object.hasOwn(input, name) ? [[name, String((input as Record<string, unknown>)[name])]] : []
+    })
+    const added = Object.fromEntries(values) as Record<string, string>
+    return await tool.run(input as never, { ...agent, added, ask: askerFor(scope, request, mayWrite) })
   } catch (error) {
     if (error instanceof ToolError) return errorOf(error)
     agent.scope.log.error({ err: error, tool: name }, 'a tool has failed')
