@@ -75,8 +75,12 @@ export function visibleModel({ view, classes, mayCall, registered }: ModelSource
         .map(([name, all]) => [name, [...all.values()].filter(mayCall)] as const)
         .filter(([, callable]) => callable.length > 0),
     ),
-    parameters: (registered?.declared ?? []).filter(
-      ({ isBuiltIn, on = SELECTIONS }) => !isBuiltIn && on.includes('list'),
+    parameters: firstOfEach(
+      (registered?.declared ?? []).filter(({ isBuiltIn, on = SELECTIONS }) => !isBuiltIn && on.includes('list')),
     ),
   }
 }
+
+/** Of several declarations of a parameter the first. */
+const firstOfEach = (declared: readonly DeclaredParameter[]): DeclaredParameter[] =>
+  declared.filter(({ name }, i) => declared.findIndex(each => each.name === name) === i)
