@@ -19,6 +19,42 @@ interface Surroundings {
   readonly schemas: Record<string, JsonSchema>
 }
 
+/** Paths whose operations have no id of others: a dataclass may have the name with which the ids of a plugin begin. */
+export function withOwnIds(paths: Paths, others: Readonly<Record<string, object>>): Paths {
+  const used = new Set(
+    Object.values(others).flatMap(item =>
+      Object.values(item as Paths[string]).map(each => (each as Described).operationId),
+    ),
+  )
+  const own = (id: string): string => (used.has(id) ? own(`${id}.`) : id)
+  return mapped(paths, item =>
+    mapped(item, operation => {
+      const { operationId } = operation as Described
+      return operationId === undefined ? operation : { ...operation, operationId: own(operationId) }
+    }),
+  )
+}
+
+interface Described {
+  readonly operationId?: string
+}
+
+const mapped = <T>(all: Record<string, T>, change: (each: T) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(all).map(([name, each]) => [name, change(each)]))
+
+/** The part of a document, with a schema for any value in place of references to schemas that it has not: the caller may not see them. Tools follow references in examples, too. */
+export function withKnownRefs<T>(part: T, isKnown: (schema: string) => boolean): T {
+  const visit = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(visit)
+    if (typeof each !== 'object' || each === null) return each
+    const { $ref, ...others } = each as Record<string, unknown>
+    const [, name] = typeof $ref === 'string' ? (/^#\/components\/schemas\/(.+)$/.exec($ref) ?? []) : []
+    const isLost = name !== undefined && !isKnown(name)
+    return Object.fromEntries(Object.entries(isLost ? others : each).map(([member, value]) => [member, visit(value)]))
+  }
+  return visit(part) as T
+}
+
 type Paths = Record<string, Record<string, object>>
 
 /** Operations of services, by their paths below `/rest`. */
@@ -51,7 +87,7 @@ export function routePaths({ routes, patterns }: Registered, restPath: string, s
       verb.toLowerCase(),
       operationOf(operation, route.tag ?? route.plugin, surroundings),
     ])
-    paths[route.path.replaceAll(/[:*](\w+)/g, '{$1}')] = { servers, ...Object.fromEntries(item) }
+    paths[route.path.replaceAll(/(?<=\/)[:*](\w+)/g, '{$1}')] = { servers, ...Object.fromEntries(item) }
   }
   return paths
 }
@@ -118,13 +154,27 @@ function contentOf(
   return { content: Object.fromEntries(content) }
 }
 
+/** Keywords with values in place of schemas. */
+const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'example', 'examples'])
+const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas'])
+
 /** The schema with a reference in place of each part that has an `$id`; these parts are added to `found`. */
 function withRefs(schema: JsonSchema, found: Record<string, JsonSchema>): JsonSchema {
+  /** Schemas by name, whose names are no keywords. */
+  const visitAll = (parts: unknown): unknown =>
+    typeof parts !== 'object' || parts === null || Array.isArray(parts)
+      ? visit(parts)
+      : Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, visit(value)]))
   const visit = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(visit)
     if (typeof part !== 'object' || part === null) return part
     const { $id, ...own } = part as Record<string, unknown>
-    const visited = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, visit(value)]))
+    const visited = Object.fromEntries(
+      Object.entries(own).map(([name, value]) => [
+        name,
+        VALUES.has(name) ? value : BY_NAME.has(name) ? visitAll(value) : visit(value),
+      ]),
+    )
     if (typeof $id !== 'string') return visited
     found[$id] = visited
     return schemaRef($id)

@@ -8,7 +8,9 @@ export function usedComponents(paths: object, components: Components): Record<st
       if (used.has(ref!)) continue
       used.add(ref!)
       const [section, name] = ref!.split('/') as [string, string]
-      visit(components[section]![name]!)
+      const parts = components[section] ?? {}
+      // An example may look like a reference.
+      if (Object.hasOwn(parts, name)) visit(parts[name]!)
     }
   }
   visit(paths)
