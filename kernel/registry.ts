@@ -3,9 +3,20 @@ import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
 import { type ReadRequest, suggestion } from '../engine/index.ts'
 import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
 import {
+  checkHandler,
+  checkMethod,
+  checkName,
+  checkParameter,
+  checkRoute,
+  checkService,
+  checkVerbs,
+  visitSchema,
+} from './check-description.ts'
+import {
   DATA_OPERATIONS,
   type DeclaredParameter,
   type MethodSpec,
+  type OperationSpec,
   type ParameterSpec,
   type Registered,
   type RouteSpec,
@@ -76,6 +87,9 @@ export class Registry implements Registered {
   readonly onRequest: OnRequest[] = []
   readonly onReply: OnReply[] = []
   readonly #names = new Set<string>(['$method'])
+  /** Schemas with `$id`, as JSON, by it. */
+  readonly #schemas = new Map<string, string>()
+  #isComplete = false
   #table: RouteTable<Route> | undefined
 
   /**
@@ -193,34 +207,91 @@ export class Registry implements Registered {
     | 'logins'
     | 'quota'
   > {
+    /** Later requests would not see it: documents and the table of routes are made once. */
+    const early = <Of extends (...given: never[]) => unknown>(register: Of): Of =>
+      ((...given: Parameters<Of>) => {
+        if (!this.#isComplete) return register(...given)
+        const [what] = given as readonly unknown[]
+        const shown = typeof what === 'string' ? ` ${what}` : ''
+        throw new Error(
+          `plugin ${plugin} registers${shown} when the server has started; plugins register in register()`,
+        )
+      }) as Of
     const declare = (name: string, spec: ParameterSpec): void => {
       this.#names.add(name)
-      this.declared.push({ plugin, isBuiltIn, name, ...checked(name, spec) })
+      this.declared.push({ ...spec, plugin, isBuiltIn, name })
     }
-    return {
+    /** The built-in plugins are checked by tests. */
+    const check = (run: () => void): void => {
+      if (!isBuiltIn) run()
+    }
+    const members: ReturnType<Registry['scopeFor']> = {
       registered: this,
-      service: (name, spec, handle) => claim(this.services, name, { plugin, ...spec, handle }),
-      method: (name, spec, handle) => claim(this.methods, name, { plugin, isBuiltIn, ...spec, handle }),
-      verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
+      service: (name, spec, handle) => {
+        check(() => {
+          checkName(name, 'service')
+          checkService(name, spec, plugin)
+          checkHandler(name, handle)
+        })
+        this.#claimOperations(plugin, isBuiltIn, name, spec.operations)
+        claim(this.services, name, { ...spec, plugin, handle })
+      },
+      method: (name, spec, handle) => {
+        check(() => {
+          checkMethod(name, spec)
+          checkHandler(`$method=${name}`, handle)
+        })
+        claim(this.methods, name, { ...spec, plugin, isBuiltIn, handle })
+      },
+      verb: (verb, handle) => {
+        check(() => checkHandler(verb, handle))
+        claim(this.verbs, verb, { plugin, handle })
+      },
       command: (name, spec, handle) => {
+        check(() => {
+          checkName(name, 'parameter')
+          checkParameter(name, spec)
+          checkVerbs(name, spec)
+          checkHandler(name, handle)
+        })
         claim(this.commands, name, { plugin, verbs: spec.verbs, handle })
         declare(name, spec)
       },
       parameter: (name, spec, apply) => {
+        check(() => {
+          checkName(name, 'parameter')
+          checkParameter(name, spec)
+          if (apply !== undefined) checkHandler(name, apply)
+        })
         if (apply) claim(this.parameters, name, { plugin, apply, selects: spec.selects === true })
         declare(name, spec)
       },
       selects: name => this.parameters.get(name)?.selects === true,
-      part: (name, apply) => claim(this.parts, name, { plugin, apply }),
+      part: (name, apply) => {
+        check(() => {
+          checkName(name, 'part')
+          checkHandler(name, apply)
+        })
+        claim(this.parts, name, { plugin, apply })
+      },
       binary: (accepts, handle) => {
+        check(() => {
+          checkVerbs('binary', accepts)
+          checkHandler('binary', handle)
+        })
         for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })
       },
       route: (path, accepts, handle) => {
+        check(() => {
+          checkRoute(path, accepts, plugin)
+          checkHandler(`the route ${path}`, handle)
+        })
         const { bodyBytes = 0 } = accepts
         if (!Number.isSafeInteger(bodyBytes) || bodyBytes < 0) {
           throw new Error(`the route ${path} has bodyBytes: ${String(bodyBytes)}; a number of bytes is expected`)
         }
-        const route = { plugin, path, ...accepts, handle } as Route
+        const route = { ...accepts, plugin, path, handle } as Route
+        this.#claimOperations(plugin, isBuiltIn, `the route ${path}`, accepts.operations)
         if (hasParameters(path)) claim(this.patterns, shapeOf(path), route)
         else claim(this.routes, path, route)
       },
@@ -262,14 +333,55 @@ export class Registry implements Registered {
       onReply: hook => void this.onReply.push(hook),
       applyParameters: request => this.applyParameters(request),
     }
+    const { registered, selects, applyParameters, ...registering } = members
+    const guarded = Object.entries(registering).map(([name, register]) => [name, early(register)])
+    return { ...members, ...Object.fromEntries(guarded) }
   }
-}
 
-/** @throws {Error} a plugin without types has not described a parameter */
-function checked(name: string, spec: ParameterSpec): ParameterSpec {
-  const { schema, doc } = (spec ?? {}) as Partial<ParameterSpec>
-  if (typeof schema === 'object' && schema !== null && typeof doc === 'string' && doc !== '') return spec
-  throw new Error(`${name} has no description; its second argument is { schema, doc }: a JSON Schema and a sentence`)
+  /** Refuses all further registrations. */
+  complete(): void {
+    this.#isComplete = true
+  }
+
+  /** @throws {Error} an id of an operation or of a schema is that of another one */
+  #claimOperations(
+    plugin: string,
+    isBuiltIn: boolean,
+    where: string,
+    operations: ServiceSpec['operations'] = {},
+  ): void {
+    const own = new Set<string>()
+    for (const { id, body, answers = {} } of Object.values(operations)) {
+      const owner = own.has(id) ? plugin : this.#ownerOfOperation(id)
+      if (owner !== undefined) {
+        throw new Error(`plugin ${plugin}: ${where} has the operation ${id}, which plugin ${owner} has already`)
+      }
+      own.add(id)
+      if (isBuiltIn) continue
+      for (const { schema } of [body ?? {}, ...Object.values(answers)]) {
+        visitSchema(schema, part => {
+          if (typeof part.$id !== 'string') return
+          const text = JSON.stringify(part)
+          if ((this.#schemas.get(part.$id) ?? text) !== text) {
+            throw new Error(
+              `${where}: ${id} has a schema with the $id ${part.$id}, which is that of a different schema`,
+            )
+          }
+          this.#schemas.set(part.$id, text)
+        })
+      }
+    }
+  }
+
+  #ownerOfOperation(id: string): string | undefined {
+    const all: readonly { plugin: string; yields?: boolean; operations?: Readonly<Record<string, OperationSpec>> }[] = [
+      ...this.services.values(),
+      ...this.routes.values(),
+      ...this.patterns.values(),
+    ]
+    return all.find(({ yields, operations = {} }) => !yields && Object.values(operations).some(each => each.id === id))
+      ?.plugin
+  }
 }
 
 function claim<T extends { plugin: string; path?: string; yields?: boolean }>(
