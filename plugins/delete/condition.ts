@@ -43,13 +43,18 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
     if (OF_SETS.includes(name)) {
       if (!output.isEntitySet) throw empty(`${name} selects nothing without an entity set`)
       if (name === '$refresh' && request.flag(name)) throw DeleteErrors.REFRESHED()
-    } else if (!FLAGS.includes(name) && !OF_ANSWERS.includes(name) && !selects(name)) throw unknown(name)
+    } else if (!FLAGS.includes(name) && !OF_ANSWERS.includes(name)) {
+      if (!selects(name)) throw unknown(name)
+      if (name === '$params') continue
+      if (value.trim() === '') throw empty(`${name} is empty`)
+      if (source.kind === 'all' && read.filter === undefined) throw empty(`${name} has not selected anything`)
+    }
   }
 }
 
 function unknown(name: string) {
-  const knownNames = ['$filter', '$params', ...FLAGS, ...OF_SETS]
-  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, knownNames))
+  const known = ['$filter', '$params', ...FLAGS, ...OF_SETS]
+  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, known))
 }
 
 /** Bodies of clients whose requests always have one. */

@@ -53,13 +53,13 @@ interface Collection {
 /** A page of as many entities as there is room for, with a hint for continuing. @throws {ToolError} */
 export async function showEntities(
   query: Entities,
-  { ask, request, mayWrite, scope }: ToolContext,
+  { ask, pluginValues, request, mayWrite }: ToolContext,
 ): Promise<ToolResult> {
   const { class: dataClass, attributes = valuesOf(dataClass, request) } = query
   const answer = await ask({
     path: nameIn(dataClass),
     parameters: {
-      ...addedOf(query, scope.registered),
+      ...pluginValues,
       ...selectionOf(query),
       orderby: query.orderBy,
       ...pageOf({ ...query, attributes }),
@@ -81,20 +81,20 @@ export async function showEntities(
   return answerOf(page, { count, first, shown: page.length, hint: hintOf(hints) })
 }
 
-/** Parameters of reads that plugins have added, unless a tool has a member of that name. Commands answer with something else. */
-export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] =>
-  declared.filter(({ name, isBuiltIn, verbs, on = SELECTIONS }) => {
-    const isOwn = name.slice(1) in { ...SELECTION, ...PAGE }
-    return !isBuiltIn && !verbs && !isOwn && on.includes('list')
-  })
-
-const addedOf = (query: Entities, registered: Registered): Record<string, string | undefined> =>
-  Object.fromEntries(
-    pluginParameters(registered).map(({ name }) => {
-      const value = (query as unknown as Record<string, unknown>)[name.slice(1)]
-      return [name.slice(1), value === undefined ? undefined : String(value)]
-    }),
-  )
+/**
+ * Parameters of reads that plugins have added, of several declarations the first, unless a tool has a member of that name. Commands
+ * answer with something else.
+ * @param toolMembers members of the input of the tool
+ */
+export function pluginParameters({ declared }: Registered, toolMembers: object): DeclaredParameter[] {
+  const parameters = new Map<string, DeclaredParameter>()
+  for (const each of declared) {
+    const { name, isBuiltIn, verbs, on = SELECTIONS } = each
+    const isAdded = !isBuiltIn && !verbs && !Object.hasOwn(toolMembers, name.slice(1)) && on.includes('list')
+    if (isAdded && !parameters.has(name)) parameters.set(name, each)
+  }
+  return [...parameters.values()]
+}
 
 /** The parameters that select entities. */
 export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'params'>) => ({
