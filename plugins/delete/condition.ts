@@ -35,6 +35,7 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
   if (source.kind === 'all' && !parameters.has('$filter') && request.transport.path.endsWith('/')) {
     throw empty('the address ends with "/", where a key may be missing')
   }
+  demandOneSelection([...parameters.keys()].filter(name => name !== '$params' && selects(name)))
   for (const [name, value] of parameters) {
     if (PAGING.includes(name)) throw DeleteErrors.PAGED(name)
     if (name === '$filter' && value.trim() === '') throw empty('$filter is empty')
@@ -52,9 +53,15 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
   }
 }
 
+/** Refuses a parameter of a plugin beside another selecting one: it may replace what the other one has selected. */
+function demandOneSelection(names: readonly string[]): void {
+  const [name, otherName] = [...names.filter(each => each !== '$filter'), ...names.filter(each => each === '$filter')]
+  if (otherName !== undefined) throw DeleteErrors.COMBINED(name!, otherName)
+}
+
 function unknown(name: string) {
-  const known = ['$filter', '$params', ...FLAGS, ...OF_SETS]
-  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, known))
+  const knownNames = ['$filter', '$params', ...FLAGS, ...OF_SETS]
+  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, knownNames))
 }
 
 /** Bodies of clients whose requests always have one. */

@@ -271,6 +271,7 @@ scope.service('$acme', { verbs: ['GET'], operations: { 'GET /': { id: 'acme', do
 
 const LATE = `
 scope.parameter('$mine', { schema: text, doc: 'Mine.', selects: true }, (read, value) => { if (value === '1') read.filter = 'ID = 0' })
+scope.parameter('$near', { schema: text, doc: 'Near.', selects: true }, (read, value) => { read.filter = 'ID = ' + value })
 scope.parameter('$tint', { schema: text, doc: 'Tint.' }, () => {})
 scope.parameter('$text', { schema: text, doc: 'A text.' }, () => { throw new Error('the text of a search') })
 scope.parameter('$twice', { schema: text, doc: 'The first.' })
@@ -304,7 +305,21 @@ t.test('a server with such a plugin deletes nothing by mistake, and agents give 
       t.match(await send(verb, `/Employee?${query}${more}`), { status: 400 }, `${verb} ${query}`)
     }
   }
+  for (const [query, name, otherName] of [
+    ['$near=0&$filter=ID=0', '$near', '$filter'],
+    ['$filter=ID=0&$near=0', '$near', '$filter'],
+    ['$filter=ID=:1&$params=[0]&$near=0', '$near', '$filter'],
+    ['$near=0&$mine=1', '$near', '$mine'],
+    ['$mine=1&$filter=ID=0&$near=0', '$mine', '$near'],
+  ] as const) {
+    const message = `"${name}" cannot be combined with "${otherName}" in a deletion; send one of them`
+    for (const [verb, more] of DELETIONS) {
+      const answer = await send(verb, `/Employee?${query}${more}`)
+      t.match(answer, { status: 400, json: { __ERROR: [{ errCode: 1806, message }] } }, `${verb} ${query}`)
+    }
+  }
   t.match(await send('DELETE', '/Employee?$mine=1'), { status: 200 })
+  t.match(await send('DELETE', '/Employee?$near=0'), { status: 200 })
   t.equal(await count(), before)
 
   const messages = await (await fetch(`${url}/late-messages`)).json()
