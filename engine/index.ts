@@ -34,7 +34,7 @@ export {
   SELECTION_OF,
   visibleSchema,
 } from './author/declare/signature.ts'
-export type { JsonSchema } from './base/json-schema.ts'
+export { type JsonSchema, mapSchema } from './base/json-schema.ts'
 export type { JobChange } from './author/run/job-client.ts'
 export type { JobFunction } from './author/declare/class-registry.ts'
 export {

@@ -27,6 +27,7 @@ export async function describePlugins(
       ...registry.scopeFor(name, entry === undefined),
       plugin: name,
       plugins: names,
+      now: Date.now,
       engine,
       basePath: '',
     }) as Scope
@@ -42,13 +43,21 @@ export async function describePlugins(
 }
 
 /** Stands for any value: each of its members is this value again, a call returns it, and it has no elements. */
-const EMPTY: unknown = new Proxy(() => EMPTY, {
+const EMPTY: object = new Proxy(nothing, {
+  apply: () => EMPTY,
+  construct: () => EMPTY,
+  // No plugin finds what another one has set.
+  set: () => true,
+  preventExtensions: () => false,
   get: (_, name) => {
     if (name === 'then') return undefined
     if (name === Symbol.toPrimitive) return () => ''
     return name === Symbol.iterator || name === Symbol.asyncIterator ? noElements : EMPTY
   },
 })
+
+/** Can be constructed, and its prototype may be another one: plugins extend classes of their scope. */
+function nothing() {}
 
 function* noElements() {}
 

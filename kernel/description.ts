@@ -86,8 +86,8 @@ export interface ParameterSpec {
   /** True if these operations cannot be requested without it. */
   readonly required?: boolean
   /**
-   * True if it decides which entities are selected. Deletions refuse all other parameters of plugins, so that no client deletes more
-   * than it meant to.
+   * True if it decides which entities are selected. Deletions refuse all other parameters of plugins, and two that select, so that no
+   * client deletes more than it meant to.
    */
   readonly selects?: boolean
   /** Section of the 4D REST specification that describes it, or `protocol`. Undefined: it is an extension. */

@@ -91,6 +91,7 @@ export async function registerPlugins(
       throw new PluginError([`plugin ${name}${where} failed to register: ${messageWithPlace(error)}`], error)
     }
   }
+  registry.complete()
   for (const { plugin, message } of registry.unknownOperations) log.warn({ plugin }, message)
   return {
     registry,

@@ -40,6 +40,28 @@ type OnRequest = Parameters<Scope['onRequest']>[0]
 type OnReply = Parameters<Scope['onReply']>[0]
 type ApplyPart = (request: RestRequest, next: () => string | undefined) => void | Promise<void>
 
+type ScopeMembers = Omit<
+  Scope,
+  | 'plugin'
+  | 'plugins'
+  | 'engine'
+  | 'log'
+  | 'lifecycle'
+  | 'metrics'
+  | 'onReady'
+  | 'onClose'
+  | 'now'
+  | 'basePath'
+  | 'configFolder'
+  | 'call'
+  | 'dispatch'
+  | 'sessions'
+  | 'identities'
+  | 'logins'
+  | 'quota'
+>
+type Registering = Omit<ScopeMembers, 'registered' | 'selects' | 'applyParameters'>
+
 /**
  * Parameters that clients of the protocol send and that have no effect here: parameters of mobile apps, of old web clients, and for
  * administration. Source: protocol notes, 1.8, 1.9, 3.2 and 11.
@@ -83,6 +105,9 @@ export class Registry implements Registered {
   readonly #names = new Set<string>(['$method'])
   /** Ids of operations, which parameters and documents name. */
   readonly #ids = new Map<string, { plugin: string; path: string }>()
+  /** JSON of the schemas with `$id`, by it. */
+  readonly #schemas = new Map<string, string>()
+  #isComplete = false
   #table: RouteTable<Route> | undefined
 
   /**
@@ -185,76 +210,54 @@ export class Registry implements Registered {
   }
 
   /** Members of a {@link Scope} that register, on behalf of `plugin`. */
-  scopeFor(
-    plugin: string,
-    isBuiltIn: boolean,
-  ): Omit<
-    Scope,
-    | 'plugin'
-    | 'plugins'
-    | 'engine'
-    | 'log'
-    | 'lifecycle'
-    | 'metrics'
-    | 'onReady'
-    | 'onClose'
-    | 'now'
-    | 'basePath'
-    | 'configFolder'
-    | 'call'
-    | 'dispatch'
-    | 'sessions'
-    | 'identities'
-    | 'logins'
-    | 'quota'
-  > {
-    const check = new DescriptionCheck(isBuiltIn)
+  scopeFor(plugin: string, isBuiltIn: boolean): ScopeMembers {
+    // Tests check the built-in plugins.
+    const check = isBuiltIn ? undefined : new DescriptionCheck(plugin, this.#schemas)
     const declare = (name: string, spec: ParameterSpec): void => {
       this.#names.add(name)
-      this.declared.push({ plugin, isBuiltIn, name, ...spec })
+      this.declared.push({ ...spec, plugin, isBuiltIn, name })
     }
     const claimIds = (operations: Readonly<Record<string, OperationSpec>> = {}): void => {
       for (const { id } of Object.values(operations)) claim(this.#ids, id, { plugin, path: `the operation ${id}` })
     }
-    return {
-      registered: this,
+    const registering: Registering = {
       service: (name, spec, handle) => {
-        check.verbs(name, spec)
-        check.service(name, spec)
-        claim(this.services, name, { plugin, ...spec, handle })
+        check?.service(name, spec, handle)
         claimIds(spec.operations)
+        claim(this.services, name, { ...spec, plugin, handle })
       },
       method: (name, spec, handle) => {
-        check.verbs(`$method=${name}`, spec)
-        claim(this.methods, name, { plugin, isBuiltIn, ...spec, handle })
+        check?.method(name, spec, handle)
+        claim(this.methods, name, { ...spec, plugin, isBuiltIn, handle })
       },
-      verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
+      verb: (verb, handle) => {
+        check?.handler(verb, handle)
+        claim(this.verbs, verb, { plugin, handle })
+      },
       command: (name, spec, handle) => {
-        check.verbs(name, check.parameter(name, spec))
+        check?.command(name, spec, handle)
         claim(this.commands, name, { plugin, verbs: spec.verbs, handle })
         declare(name, spec)
       },
       parameter: (name, spec, apply) => {
-        check.parameter(name, spec)
+        check?.parameter(name, spec, apply)
         if (apply) claim(this.parameters, name, { plugin, isBuiltIn, apply, selects: spec.selects === true })
         declare(name, spec)
       },
-      selects: name => this.parameters.get(name)?.selects === true,
-      part: (name, apply) => claim(this.parts, name, { plugin, apply }),
+      part: (name, apply) => {
+        check?.part(name, apply)
+        claim(this.parts, name, { plugin, apply })
+      },
       binary: (accepts, handle) => {
-        for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })
+        check?.binary(accepts, handle)
+        for (const verb of accepts.verbs) claim(this.binaries, verb, { ...accepts, plugin, handle })
       },
       route: (path, accepts, handle) => {
-        const { bodyBytes = 0 } = accepts
-        if (!Number.isSafeInteger(bodyBytes) || bodyBytes < 0) {
-          throw new Error(`the route ${path} has bodyBytes: ${String(bodyBytes)}; a number of bytes is expected`)
-        }
-        check.verbs(`the route ${path}`, accepts)
-        check.route(path, accepts)
-        const route = { plugin, path, ...accepts, handle } as Route
+        check?.route(path, accepts, handle)
+        const route = { ...accepts, plugin, path, handle } as Route
+        if (!accepts.yields) claimIds(accepts.operations)
         if (hasParameters(path)) claim(this.patterns, shapeOf(path), route)
         else claim(this.routes, path, route)
-        if (!accepts.yields) claimIds(accepts.operations)
       },
       assets: async (path, folder, { doc, fallback = false, policy } = {}) => {
         const assets = loadAssets(folder, policy)
@@ -292,8 +295,32 @@ export class Registry implements Registered {
       member: find => void this.members.push({ plugin, find }),
       onRequest: hook => void this.onRequest.push(hook),
       onReply: hook => void this.onReply.push(hook),
+    }
+    return {
+      ...this.#untilComplete(plugin, registering),
+      registered: this,
+      selects: name => this.parameters.get(name)?.selects === true,
       applyParameters: request => this.applyParameters(request),
     }
+  }
+
+  /** Refuses all further registrations. */
+  complete(): void {
+    this.#isComplete = true
+  }
+
+  /** Functions that register, until all plugins have: documents and the table of routes would not have what comes later. */
+  #untilComplete<T extends object>(plugin: string, registering: T): T {
+    const guard =
+      (register: (...values: readonly unknown[]) => unknown) =>
+      (...values: readonly unknown[]): unknown => {
+        if (!this.#isComplete) return register(...values)
+        const name = typeof values[0] === 'string' ? ` ${values[0]}` : ''
+        throw new Error(
+          `plugin ${plugin} registers${name} after the server has started; plugins register in register()`,
+        )
+      }
+    return Object.fromEntries(Object.entries(registering).map(([name, register]) => [name, guard(register)])) as T
   }
 }
 

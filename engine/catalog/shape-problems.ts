@@ -66,6 +66,8 @@ function sentence(error: ErrorObject, path: string): string {
         example === undefined ? `a text that matches ${params.pattern}` : `a value such as ${show(example)}`
       return `${at}: expected ${expected}, received ${show(error.data)}`
     }
+    case 'minItems':
+      return `${at}: expected at least ${params.limit} ${params.limit === 1 ? 'item' : 'items'}, received ${show(error.data)}`
     case 'minLength':
       return `${at}: must not be empty`
     default:

@@ -77,9 +77,15 @@ export function visibleModel({ view, classes, mayCall, registered }: ModelSource
         .map(([name, all]) => [name, [...all.values()].filter(mayCall)] as const)
         .filter(([, callable]) => callable.length > 0),
     ),
-    parameters: (registered?.declared ?? []).filter(
+    parameters: firstOfEach(
       // Commands answer with something else than entities.
-      ({ isBuiltIn, verbs, on = SELECTIONS }) => !isBuiltIn && !verbs && on.includes('list'),
+      (registered?.declared ?? []).filter(
+        ({ isBuiltIn, verbs, on = SELECTIONS }) => !isBuiltIn && !verbs && on.includes('list'),
+      ),
     ),
   }
 }
+
+/** The first of several declarations of a parameter. */
+const firstOfEach = (parameters: readonly DeclaredParameter[]): DeclaredParameter[] =>
+  parameters.filter(({ name }, i) => parameters.findIndex(each => each.name === name) === i)

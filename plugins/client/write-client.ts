@@ -48,10 +48,10 @@ ${runtime ?? ''}`
 }
 
 const writeParameter = ({ name, doc, schema }: DeclaredParameter): string =>
-  `${commentOf(doc)}readonly ${name}?: ${typeOf(schema)}`
+  `${commentOf(doc)}readonly ${nameText(name)}?: ${typeOf(schema)}`
 
 function typeOf({ type, enum: words }: DeclaredParameter['schema']): string {
-  if (Array.isArray(words)) return words.map(word => stringText(String(word))).join(' | ')
+  if (Array.isArray(words)) return unionOf(words.map(word => stringText(String(word))))
   return type === 'boolean' ? 'boolean' : type === 'integer' || type === 'number' ? 'number' : 'string'
 }
 

@@ -35,6 +35,7 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
   if (source.kind === 'all' && !parameters.has('$filter') && request.transport.path.endsWith('/')) {
     throw empty('the address ends with "/", where a key may be missing')
   }
+  demandOneSelection([...parameters.keys()].filter(name => name !== '$params' && selects(name)))
   for (const [name, value] of parameters) {
     if (PAGING.includes(name)) throw DeleteErrors.PAGED(name)
     if (name === '$filter' && value.trim() === '') throw empty('$filter is empty')
@@ -43,8 +44,19 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
     if (OF_SETS.includes(name)) {
       if (!output.isEntitySet) throw empty(`${name} selects nothing without an entity set`)
       if (name === '$refresh' && request.flag(name)) throw DeleteErrors.REFRESHED()
-    } else if (!FLAGS.includes(name) && !OF_ANSWERS.includes(name) && !selects(name)) throw unknown(name)
+    } else if (!FLAGS.includes(name) && !OF_ANSWERS.includes(name)) {
+      if (!selects(name)) throw unknown(name)
+      if (name === '$params') continue
+      if (value.trim() === '') throw empty(`${name} is empty`)
+      if (source.kind === 'all' && read.filter === undefined) throw empty(`${name} has not selected anything`)
+    }
   }
+}
+
+/** Refuses a parameter of a plugin beside another selecting one: it may replace what the other one has selected. */
+function demandOneSelection(names: readonly string[]): void {
+  const [name, otherName] = [...names.filter(each => each !== '$filter'), ...names.filter(each => each === '$filter')]
+  if (otherName !== undefined) throw DeleteErrors.COMBINED(name!, otherName)
 }
 
 function unknown(name: string) {

@@ -12,6 +12,8 @@ export const DeleteErrors = defineErrors('DELETE', {
       `"${name}" is not a parameter of a deletion, so nothing was deleted${hint}`,
     REPEATED: (name: string) =>
       `${name} is given more than once, so nothing was deleted; join the conditions with "and"`,
+    COMBINED: (name: string, otherName: string) =>
+      `"${name}" cannot be combined with "${otherName}" in a deletion; send one of them`,
     PAGED: (name: string) =>
       `${name} does not limit a deletion, which deletes all that is selected; narrow it with $filter or keys`,
     REFRESHED: () =>

@@ -53,13 +53,13 @@ interface Collection {
 /** A page with as many entities as fit, with a hint for continuing. @throws {ToolError} */
 export async function showEntities(
   query: Entities,
-  { ask, request, mayWrite, scope }: ToolContext,
+  { ask, pluginValues, request, mayWrite }: ToolContext,
 ): Promise<ToolResult> {
   const { class: dataClass, attributes = valuesOf(dataClass, request) } = query
   const answer = await ask({
     path: nameIn(dataClass),
     parameters: {
-      ...addedOf(query, scope.registered),
+      ...pluginValues,
       ...selectionOf(query),
       orderby: query.orderBy,
       ...pageOf({ ...query, attributes }),
@@ -82,22 +82,19 @@ export async function showEntities(
 }
 
 /**
- * Parameters that plugins have added to reads, unless a tool has a member with the same name. Parameters of commands are left out, since
- * commands return something else.
+ * Parameters of reads that plugins have added, of several declarations the first, unless a tool has a member of that name. Commands
+ * answer with something else.
+ * @param toolMembers members of the input of the tool
  */
-export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] =>
-  declared.filter(({ name, isBuiltIn, verbs, on = SELECTIONS }) => {
-    const isOwn = name.slice(1) in { ...SELECTION, ...PAGE }
-    return !isBuiltIn && !verbs && !isOwn && on.includes('list')
-  })
-
-const addedOf = (query: Entities, registrations: Registered): Record<string, string | undefined> =>
-  Object.fromEntries(
-    pluginParameters(registrations).map(({ name }) => {
-      const value = (query as unknown as Record<string, unknown>)[name.slice(1)]
-      return [name.slice(1), value === undefined ? undefined : String(value)]
-    }),
-  )
+export function pluginParameters({ declared }: Registered, toolMembers: object): DeclaredParameter[] {
+  const parameters = new Map<string, DeclaredParameter>()
+  for (const each of declared) {
+    const { name, isBuiltIn, verbs, on = SELECTIONS } = each
+    const isAdded = !isBuiltIn && !verbs && !Object.hasOwn(toolMembers, name.slice(1)) && on.includes('list')
+    if (isAdded && !parameters.has(name)) parameters.set(name, each)
+  }
+  return [...parameters.values()]
+}
 
 /** The parameters that select entities. */
 export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'params'>) => ({

@@ -13,6 +13,8 @@ export interface AgentRequest {
 /** Context of a running tool. */
 export interface ToolContext extends AgentRequest {
   readonly ask: Ask
+  /** Values of the parameters that plugins have added to reads, by their names without `$`. */
+  readonly pluginValues: Readonly<Record<string, string>>
 }
 
 export interface Tool<Schema extends TObject = TObject> {

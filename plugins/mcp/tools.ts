@@ -2,6 +2,7 @@ import { type TObject, Type } from '@sinclair/typebox'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { shapeProblems, suggestion } from '../../engine/index.ts'
+import type { DeclaredParameter, Registered } from '../../kernel/api.ts'
 import { errorOf, type ToolResult } from './answer.ts'
 import { askerFor } from './ask.ts'
 import { pluginParameters } from './entities.ts'
@@ -39,15 +40,29 @@ const offeredTools = ({ scope: { engine }, mayWrite }: AgentRequest): Tool[] =>
   TOOLS.filter(tool => (tool !== write || mayWrite) && (tool !== call || !engine.classes.isEmpty))
 
 /** Input of a tool, with the parameters of plugins; its own members have precedence. */
-function inputOf({ input, takesParameters }: Tool, { scope }: AgentRequest): TObject {
-  const ofPlugins = takesParameters ? pluginParameters(scope.registered) : []
+function inputOf(tool: Tool, { scope }: AgentRequest): TObject {
+  const { input } = tool
+  const ofPlugins = parametersFor(tool, scope)
   if (ofPlugins.length === 0) return input
+  // Registrations are complete, and compiled schemas are kept by their objects.
+  const inputs = inputsOf.get(scope.registered) ?? new Map<Tool, TObject>()
+  inputsOf.set(scope.registered, inputs)
+  const cachedInput = inputs.get(tool)
+  if (cachedInput) return cachedInput
   const entries = ofPlugins.map(({ name, schema, doc, example }) => [
     name.slice(1),
     Type.Optional(Type.Unsafe({ ...schema, description: doc, ...(example !== undefined && { examples: [example] }) })),
   ])
-  return Type.Object({ ...Object.fromEntries(entries), ...input.properties }, { additionalProperties: false })
+  const properties = { ...Object.fromEntries(entries), ...input.properties }
+  const extendedInput = Type.Object(properties, { additionalProperties: false })
+  inputs.set(tool, extendedInput)
+  return extendedInput
 }
+
+const inputsOf = new WeakMap<Registered, Map<Tool, TObject>>()
+
+const parametersFor = ({ takesParameters, input }: Tool, { registered }: AgentRequest['scope']): DeclaredParameter[] =>
+  takesParameters ? pluginParameters(registered, input.properties) : []
 
 /** Runs a tool. Mistakes of the agent are results that say how to correct them. @throws {ProtocolError} the tool does not exist */
 export async function callTool(
@@ -69,7 +84,10 @@ export async function callTool(
     const problems = shapeProblems(schema, input, 'arguments')
     if (problems.length > 0) throw new ToolError([...problems, ...nameHints(rawInput)].map(message => ({ message })))
     const { scope, request, mayWrite } = agent
-    return await tool.run(input as never, { ...agent, ask: askerFor(scope, request, mayWrite) })
+    const names = parametersFor(tool, scope).map(each => each.name.slice(1))
+    const entries = Object.entries(input).filter(([member]) => names.includes(member))
+    const pluginValues = Object.fromEntries(entries.map(([member, value]) => [member, String(value)]))
+    return await tool.run(input as never, { ...agent, pluginValues, ask: askerFor(scope, request, mayWrite) })
   } catch (error) {
     if (error instanceof ToolError) return errorOf(error)
     agent.scope.log.error({ err: error, tool: name }, 'a tool has failed')

@@ -3,7 +3,7 @@ import type { Registered } from '../../kernel/api.ts'
 import { ERROR_DESCRIPTION } from './errors.ts'
 import { functionsOf } from './function-paths.ts'
 import { jsonContent, schemaRef } from './names.ts'
-import { operationOf, routePaths, servicePaths } from './operations.ts'
+import { operationOf, routePaths, servicePaths, withKnownRefs, withOwnIds } from './operations.ts'
 import { Parameters } from './parameters.ts'
 import { pathParametersOf, pathsOf, responsesOf } from './paths.ts'
 import { COLLECTION_SCHEMA, ENTITY_SCHEMA, schemasOf } from './schemas.ts'
@@ -46,37 +46,45 @@ export function openApiDocument({
   const functions = functionsOf(classes, view, mayCall, parameters)
   const setService = registered.services.get('$entityset')
   const release = setService?.operations?.['POST /$release']
-  const paths = {
+  const ofPlugins = {
     ...routePaths(registered, catalog.restPath, surroundings),
     ...servicePaths(registered.services, surroundings),
+  }
+  const bodies = queryBodies(parameters)
+  const ownSchemas: Record<string, JsonSchema> = {
+    ...SHARED_SCHEMAS,
+    'rest.Entity': ENTITY_SCHEMA,
+    'rest.Collection': COLLECTION_SCHEMA,
+    ...bodies,
+    ...each(dataClass => schemasOf(dataClass, view)),
+  }
+  const isSchema = (name: string): boolean => [schemas, ownSchemas].some(all => Object.hasOwn(all, name))
+  const ofData = {
     ...each(dataClass => ({
       ...pathsOf(dataClass, view, parameters),
       ...(release && {
         [`/${dataClass.name}/$entityset/$release`]: {
-          post: operationOf({ ...release, id: `${dataClass.name}.${release.id}` }, setService.tag!, surroundings),
+          post: operationOf(
+            { ...release, id: `${dataClass.name}.${release.id}` },
+            setService.tag ?? setService.plugin,
+            surroundings,
+          ),
         },
       }),
     })),
     ...functions.paths,
   }
-  const bodies = queryBodies(parameters)
+  const paths = { ...withKnownRefs(withOwnIds(ofPlugins, ofData), isSchema), ...ofData }
   return {
     openapi: '3.1.0',
     info: { title: catalog.name, version, description: DESCRIPTION },
     servers: [{ url: catalog.restPath }],
     security: [{}, { session: [] }, { bearer: [] }],
-    tags: tagsOf(paths, dataClasses, registered),
+    tags: tagsOf(paths, dataClasses, registered, isAdministrator),
     paths,
     components: {
       ...usedComponents(paths, {
-        schemas: {
-          ...SHARED_SCHEMAS,
-          'rest.Entity': ENTITY_SCHEMA,
-          'rest.Collection': COLLECTION_SCHEMA,
-          ...schemas,
-          ...bodies,
-          ...each(dataClass => schemasOf(dataClass, view)),
-        },
+        schemas: { ...withKnownRefs(schemas, isSchema), ...ownSchemas },
         parameters: {
           ...SHARED_PARAMETERS,
           ...parameters.components,

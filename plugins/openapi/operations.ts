@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../engine/index.ts'
+import { type JsonSchema, mapSchema } from '../../engine/index.ts'
 import {
   type BodySpec,
   DONE,
@@ -17,6 +17,45 @@ interface Surroundings {
   readonly dataClass: string | undefined
   /** Schemas by their `$id`; schemas of the operations are added. */
   readonly schemas: Record<string, JsonSchema>
+}
+
+/** Paths whose operations have no id of others: a dataclass may have the name with which the ids of a plugin begin. */
+export function withOwnIds(paths: Paths, others: Readonly<Record<string, object>>): Paths {
+  const otherIds = new Set(
+    Object.values(others).flatMap(item =>
+      Object.values(item as Paths[string]).map(each => (each as Identified).operationId),
+    ),
+  )
+  const uniqueId = (id: string): string => (otherIds.has(id) ? uniqueId(`${id}.`) : id)
+  return mapValues(paths, item =>
+    mapValues(item, operation => {
+      const { operationId } = operation as Identified
+      return operationId === undefined ? operation : { ...operation, operationId: uniqueId(operationId) }
+    }),
+  )
+}
+
+interface Identified {
+  readonly operationId?: string
+}
+
+const mapValues = <T>(all: Record<string, T>, change: (each: T) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(all).map(([name, each]) => [name, change(each)]))
+
+/**
+ * The part of a document without references to schemas that the document does not have, since the caller may not see them or nothing
+ * registers them: any value is right there. Tools follow references in examples, too.
+ */
+export function withKnownRefs<T>(part: T, isKnown: (schema: string) => boolean): T {
+  const visit = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(visit)
+    if (typeof each !== 'object' || each === null) return each
+    const { $ref, ...others } = each as Record<string, unknown>
+    const [, name] = typeof $ref === 'string' ? (/^#\/components\/schemas\/(.+)$/.exec($ref) ?? []) : []
+    const isLost = name !== undefined && !isKnown(name)
+    return Object.fromEntries(Object.entries(isLost ? others : each).map(([member, value]) => [member, visit(value)]))
+  }
+  return visit(part) as T
 }
 
 type Paths = Record<string, Record<string, object>>
@@ -51,7 +90,7 @@ export function routePaths({ routes, patterns }: Registered, restPath: string, s
       verb.toLowerCase(),
       operationOf(operation, route.tag ?? route.plugin, surroundings),
     ])
-    paths[route.path.replaceAll(/[:*](\w+)/g, '{$1}')] = { servers, ...Object.fromEntries(item) }
+    paths[route.path.replaceAll(/(?<=\/)[:*](\w+)/g, '{$1}')] = { servers, ...Object.fromEntries(item) }
   }
   return paths
 }
@@ -119,15 +158,10 @@ function contentOf(
 }
 
 /** The schema with a reference in place of each part that has an `$id`; these parts are added to `schemaParts`. */
-function withRefs(schema: JsonSchema, schemaParts: Record<string, JsonSchema>): JsonSchema {
-  const visit = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(visit)
-    if (typeof part !== 'object' || part === null) return part
-    const { $id, ...members } = part as Record<string, unknown>
-    const visitedMembers = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, visit(value)]))
-    if (typeof $id !== 'string') return visitedMembers
-    schemaParts[$id] = visitedMembers
+const withRefs = (schema: JsonSchema, schemaParts: Record<string, JsonSchema>): JsonSchema =>
+  mapSchema(schema, part => {
+    const { $id, ...members } = part
+    if (typeof $id !== 'string') return part
+    schemaParts[$id] = members
     return schemaRef($id)
-  }
-  return visit(schema) as JsonSchema
-}
+  }) as JsonSchema

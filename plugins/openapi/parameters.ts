@@ -57,6 +57,11 @@ export class Parameters {
     return this.#declared(operations).map(each => this.#ref(each, dataClass))
   }
 
+  /** Name of the parameter to which a reference points. */
+  nameOf({ $ref }: JsonSchema): string | undefined {
+    return this.components[String($ref).split('/').at(-1)!]?.name
+  }
+
   /** The same parameters, all of them optional. */
   optional(operations: readonly string[]): JsonSchema[] {
     return this.#declared(operations).map(each => {

@@ -289,7 +289,7 @@ function relatedGet(
   const collection = isMany ? [partRef(target.name, '.collection')] : []
   const entity = partRef(dataClass.name)
   return get(`related.${name}`, `${isMany ? 'Entities' : 'The entity'} of ${target.name} at the end of ${name}`, {
-    parameters: [expand, ...(isMany ? on('related') : [])],
+    parameters: [expand, ...(isMany ? on('related').filter(each => parameters.nameOf(each) !== '$expand') : [])],
     responses: ok(isMany ? { anyOf: [...collection, entity] } : entity),
   })
 }

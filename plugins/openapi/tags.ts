@@ -14,8 +14,12 @@ export function tagsOf(
   paths: object,
   dataClasses: readonly DataClass[],
   { services, routes, patterns }: Registered,
+  isAdministrator: boolean,
 ): object[] {
-  const ofPlugins = [...services.values(), ...routes.values(), ...patterns.values()]
+  const ofPlugins = [
+    ...[...services.values()].filter(each => isAdministrator || !each.administrators),
+    ...[...routes.values(), ...patterns.values()].filter(each => isAdministrator || !each.shownToAdministrators),
+  ]
   const descriptions = new Map([
     ...dataClasses.map(({ name, description }) => [name, description ?? `Entities of ${name}.`] as const),
     ...Object.entries(SERVICES).filter(([name]) => !dataClasses.some(each => each.name === name)),

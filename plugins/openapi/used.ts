@@ -1,18 +1,16 @@
 type Components = Readonly<Record<string, Readonly<Record<string, object>>>>
 
 /** Components to which the paths of a document refer, directly or by others; sections without any are left out. */
-export function usedComponents(paths: object, all: Components): Record<string, Record<string, object>> {
+export function usedComponents(paths: object, components: Components): Record<string, Record<string, object>> {
   const references = new Set<string>()
-  const components: Record<string, Record<string, object>> = { ...all }
   const visit = (part: object): void => {
     for (const [, ref] of JSON.stringify(part).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)) {
       if (references.has(ref!)) continue
       references.add(ref!)
       const [section, name] = ref!.split('/') as [string, string]
-      const component = components[section]?.[name]
-      if (component) visit(component)
-      // A plugin refers to a schema that this caller may not see, or to none: any value.
-      else components[section] = { ...components[section], [name]: {} }
+      const parts = components[section] ?? {}
+      // An example may look like a reference.
+      if (Object.hasOwn(parts, name)) visit(parts[name]!)
     }
   }
   visit(paths)

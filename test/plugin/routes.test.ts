@@ -224,7 +224,7 @@ export default definePlugin({ name: '${name}', kernel: '^1.0.0',
       'bodyBytes',
       '/x',
       '/y',
-      /the route \/y has bodyBytes: 1 KiB; a number of bytes is expected/,
+      /the route \/y\.bodyBytes: expected an integer, received "1 KiB"/,
       `, bodyBytes: '1 KiB'`,
     ],
     [

@@ -20,7 +20,7 @@ export const shownSet = signal<{ readonly dataClass: string; readonly id: string
 export const isChosen = ({ isAll, keys }: Chosen, key: string): boolean => keys.has(key) !== isAll
 export const countChosen = ({ isAll, keys }: Chosen, count: number): number => (isAll ? count - keys.size : keys.size)
 
-export function toggled({ isAll, keys }: Chosen, key: string): Chosen {
+export function toggleKey({ isAll, keys }: Chosen, key: string): Chosen {
   const newKeys = new Set(keys)
   if (!newKeys.delete(key)) newKeys.add(key)
   return { isAll, keys: newKeys }

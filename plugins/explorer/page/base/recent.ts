@@ -2,7 +2,7 @@
 import { computed, effect } from '@preact/signals'
 import { dataClasses } from './catalog.ts'
 import { linkTo, place } from './place.ts'
-import { rememberedOfUser } from './remembered.ts'
+import { storedSignalOfUser } from './remembered.ts'
 
 interface RecentPlace {
   readonly link: string
@@ -14,7 +14,7 @@ interface RecentPlace {
 const MAX_PLACES = 12
 const MAX_LENGTH = 1_000
 
-const noted = rememberedOfUser<readonly RecentPlace[]>('recent', [])
+const noted = storedSignalOfUser<readonly RecentPlace[]>('recent', [])
 /** Recent places, without dataclasses that the user may not see. */
 export const recentPlaces = computed(() => noted.value.filter(({ title }) => dataClasses.value.has(title)))
 

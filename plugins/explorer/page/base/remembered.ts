@@ -1,7 +1,7 @@
 import { effect, type Signal, signal } from '@preact/signals'
 
 /** A signal whose value is stored in this browser; if storage is refused, it lives as long as the page. */
-export function remembered<Value>(name: string, initial: Value): Signal<Value> {
+export function storedSignal<Value>(name: string, initial: Value): Signal<Value> {
   const key = `tesser.${name}`
   const value = signal(readStorage(key, initial))
   effect(() => {
@@ -21,8 +21,8 @@ const resets: (() => void)[] = []
 export const atLogout = (reset: () => void): void => void resets.push(reset)
 
 /** A remembered signal for traces of a user, which may name data that the next user must not see: reset at a logout. */
-export function rememberedOfUser<Value>(name: string, initial: Value): Signal<Value> {
-  const value = remembered(OF_USER + name, initial)
+export function storedSignalOfUser<Value>(name: string, initial: Value): Signal<Value> {
+  const value = storedSignal(OF_USER + name, initial)
   atLogout(() => {
     value.value = initial
   })

@@ -2,7 +2,7 @@
 import { batch, signal } from '@preact/signals'
 import { catalog, loadCatalog } from './catalog.ts'
 import { go, linkTo, place } from './place.ts'
-import { forgetUser, remembered } from './remembered.ts'
+import { forgetUser, storedSignal } from './remembered.ts'
 import { ask } from './rest.ts'
 
 interface User {
@@ -26,7 +26,7 @@ export interface CurrentUser {
 }
 
 /** Name of the user whose traces this browser has; empty for guests. */
-const owner = remembered('owner', '')
+const owner = storedSignal('owner', '')
 
 /** Loads the user and the catalog. Traces of another user are removed before anything is shown. */
 export async function loadSession(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Texts of the page in all its languages. Each room has its own dictionary, in `texts.ts` of its folder. */
 import { computed, effect, signal } from '@preact/signals'
-import { remembered } from './remembered.ts'
+import { storedSignal } from './remembered.ts'
 
 /** A text, or one for each plural form: `{ one: '{count} row', other: '{count} rows' }`. Placeholders are in braces. */
 export type Text = string | { readonly one: string; readonly other: string }
@@ -8,7 +8,7 @@ type Values = Readonly<Record<string, string | number>>
 
 /** Names of languages in the language itself, by code. */
 export const languages = signal<Readonly<Record<string, string>>>({ en: 'English', de: 'Deutsch' })
-const chosenCode = remembered<string>('language', '')
+const chosenCode = storedSignal<string>('language', '')
 
 /** Code of the current language: the chosen language, or else the first available language of the browser. */
 export const language = computed(() => {

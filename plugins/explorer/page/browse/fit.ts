@@ -11,7 +11,7 @@ const PADDING = 28
 const MAX_FITTED = 340
 
 /** Fits the columns; a column whose width does not change is returned as it is. */
-export function fitted(columns: readonly Column[], rows: Rows, { name }: DataClass): readonly Column[] {
+export function fitColumns(columns: readonly Column[], rows: Rows, { name }: DataClass): readonly Column[] {
   const isReady = rows.set.value !== undefined && (rows.count.value ?? 0) > 0
   return columns.map(column => {
     if (column.isFixed || fixedWidth(column.attribute) !== undefined) return column

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import type { DataClass } from '../base/catalog.ts'
-import { choice, isChosen, NONE_CHOSEN, toggled } from '../base/chosen.ts'
+import { choice, isChosen, NONE_CHOSEN, toggleKey } from '../base/chosen.ts'
 import { SCORE } from '../base/model.ts'
 import { opener } from '../base/opener.ts'
 import { change, place } from '../base/place.ts'
@@ -12,7 +12,7 @@ import { lazy } from '../shell/lazy.tsx'
 import { chooseRange } from './choose.ts'
 import { askedFor, type Column, valuesAt } from './columns.ts'
 import { copyCells } from './copy.ts'
-import { fitted } from './fit.ts'
+import { fitColumns } from './fit.ts'
 import { Foot } from './foot.tsx'
 import { Header } from './header.tsx'
 import { chooseColumn, moveColumn, resizeColumn } from './header-actions.ts'
@@ -58,7 +58,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   // Rendered again when rows arrive.
   void rows.version.value
   track.height = count * ROW
-  const columns = fitted(chosenColumns, rows, dataClass)
+  const columns = fitColumns(chosenColumns, rows, dataClass)
   const firstRow = Math.floor(track.top / ROW)
   const lastRow = Math.min(count, Math.ceil((track.top + track.view) / ROW)) - 1
   const numbers = numbersWidth(count)
@@ -118,7 +118,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   const choose = (row: number): void => {
     const key = rows.at(row)?.__KEY
     anchor.current = row
-    if (key !== undefined) choice.value = toggled(choice.value, key)
+    if (key !== undefined) choice.value = toggleKey(choice.value, key)
   }
   const chooseTo = (row: number): void => {
     const [first, last] = [Math.min(anchor.current, row), Math.max(anchor.current, row)]

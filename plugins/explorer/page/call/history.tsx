@@ -1,4 +1,4 @@
-import { rememberedOfUser } from '../base/remembered.ts'
+import { storedSignalOfUser } from '../base/remembered.ts'
 import { text } from './texts.ts'
 
 interface PastCall {
@@ -10,7 +10,7 @@ interface PastCall {
 
 const MAX_CALLS = 50
 const MAX_LENGTH = 2_000
-const calls = rememberedOfUser<readonly PastCall[]>('calls', [])
+const calls = storedSignalOfUser<readonly PastCall[]>('calls', [])
 
 const isSame = (a: PastCall, b: PastCall): boolean =>
   a.id === b.id && a.owner === b.owner && a.args.join('\n') === b.args.join('\n')

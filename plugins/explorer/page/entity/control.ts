@@ -1,7 +1,7 @@
 /** Browser fields for texts and dates: converts inputs to the texts of fields, and typed texts to inputs. */
 import type { Attribute } from '../base/model.ts'
 import { editorByType, type Input } from './editor.ts'
-import { retyped, withPlainEnds } from './line-ends.ts'
+import { restoreEnds, withPlainEnds } from './line-ends.ts'
 import { instantOf, localTime } from './times.ts'
 
 /** An area holds every text, with `\n` for every line end; the others are types of `input`. */
@@ -42,6 +42,6 @@ export function typedInput(
   // A date of which parts are missing is a mistake, and not null.
   if (typed === '' && stored !== '' && !isPartial) return null
   const storedText = typeof stored === 'string' ? stored : ''
-  if (control === 'area') return retyped(storedText, typeof before === 'string' ? before : '', typed)
+  if (control === 'area') return restoreEnds(storedText, typeof before === 'string' ? before : '', typed)
   return control === 'datetime-local' ? instantOf(typed, storedText) : typed
 }

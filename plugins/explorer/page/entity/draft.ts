@@ -72,7 +72,7 @@ export const isOf = ({ dataClass, base }: Draft, name: string, key: string | und
   dataClass.name === name && base?.entity.__KEY === key
 
 /** Changes that would be lost, because their form is not shown. */
-export const abandoned = computed<Draft | undefined>(() => {
+export const abandonedDraft = computed<Draft | undefined>(() => {
   const of = draft.value
   if (!of || !isChanged(of)) return undefined
   const editedEntity = edited.value

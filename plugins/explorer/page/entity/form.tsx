@@ -5,7 +5,7 @@ import { change } from '../base/place.ts'
 import { type ProtocolFault, RestError } from '../base/rest.ts'
 import { Fault } from '../components/fault.tsx'
 import { Conflict } from './conflict.tsx'
-import { abandoned, draft, isChanged, isOf, newDraft } from './draft.ts'
+import { abandonedDraft, draft, isChanged, isOf, newDraft } from './draft.ts'
 import { editable, editorOf } from './editor.ts'
 import { Field } from './field.tsx'
 import { labelText, loadEntity, type LoadedEntity } from './load-entity.ts'
@@ -32,7 +32,7 @@ export function EntityForm({ dataClass, original }: FormProps) {
     currentDraft && (isChanged(currentDraft) || (currentDraft.base?.entity.__STAMP ?? 0) >= (entity?.__STAMP ?? 0))
   const ownDraft = isFresh && isOf(currentDraft, dataClass.name, entity?.__KEY) ? currentDraft : undefined
   // Changes of another entity are kept until the user has decided about them.
-  const isFree = abandoned.value === undefined
+  const isFree = abandonedDraft.value === undefined
   useEffect(() => {
     if (!ownDraft && isFree) draft.value = newDraft(dataClass, original)
   }, [ownDraft, isFree])

@@ -8,7 +8,7 @@ export const withPlainEnds = (text: string): string => text.replace(/\r\n?/g, '\
  * the stored text if these are all alike, else LF.
  * @param before the previous text
  */
-export function retyped(storedText: string, before: string, typed: string): string {
+export function restoreEnds(storedText: string, before: string, typed: string): string {
   if (typed === withPlainEnds(storedText)) return storedText
   const shownText = withPlainEnds(before)
   const most = Math.min(shownText.length, typed.length)

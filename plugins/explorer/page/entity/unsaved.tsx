@@ -2,13 +2,13 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { go } from '../base/place.ts'
 import { Dialog } from '../components/dialog.tsx'
-import { abandoned, draft, isChanged } from './draft.ts'
+import { abandonedDraft, draft, isChanged } from './draft.ts'
 import { labelText } from './load-entity.ts'
 import { text } from './texts.ts'
 
 /** Asks what to do with unsaved changes when another place is shown. They are kept until the user has answered. */
 function UnsavedChanges() {
-  const abandonedDraft = abandoned.value
+  const lostDraft = abandonedDraft.value
   useEffect(() => {
     const onUnload = (event: BeforeUnloadEvent): void => {
       if (draft.value && isChanged(draft.value)) event.preventDefault()
@@ -16,8 +16,8 @@ function UnsavedChanges() {
     addEventListener('beforeunload', onUnload)
     return () => removeEventListener('beforeunload', onUnload)
   }, [])
-  if (!abandonedDraft) return null
-  const { dataClass, base, link } = abandonedDraft
+  if (!lostDraft) return null
+  const { dataClass, base, link } = lostDraft
   const label = base ? labelText(dataClass, base.entity, base.entity.__KEY) : text('newOf', { name: dataClass.name })
   return (
     <Dialog title={text('unsaved')} onClose={() => go(link)}>

@@ -6,7 +6,7 @@ import { labelOf } from '../base/label.ts'
 import { type Attribute, type DataClass, NUMBERS } from '../base/model.ts'
 import { selection } from '../base/selection.ts'
 import { attributeAt, completionAt } from './complete.ts'
-import { draft, unfinished } from './draft.ts'
+import { draft, incompleteText } from './draft.ts'
 import { type Conjunction, type FilterTree, type OrderTerm, type Term, textOf, treeOf } from './filter-tree.ts'
 import { conditionWith, type Operator, operandOf, operatorOf, operatorsFor, type Simple } from './operators.ts'
 import { RemoveButton } from './remove-button.tsx'
@@ -20,7 +20,7 @@ export function Builder() {
     const next = { ...tree, ...changes }
     const filter = textOf(next)
     batch(() => {
-      unfinished.value = next.terms.some(term => lacksValue(term, dataClass)) ? filter : ''
+      incompleteText.value = next.terms.some(term => lacksValue(term, dataClass)) ? filter : ''
       draft.value = filter
     })
   }

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { partsOf } from '../base/filter-tokens.ts'
 import { change, place } from '../base/place.ts'
-import { atLogout, rememberedOfUser } from '../base/remembered.ts'
+import { atLogout, storedSignalOfUser } from '../base/remembered.ts'
 import { selection } from '../base/selection.ts'
 import { columnsWithoutScore, hasScore } from './meaning.ts'
 import { quickFilter } from './quick.ts'
@@ -32,7 +32,7 @@ function columnsFor(filter: string): string | undefined {
 const MAX_RECENT = 12
 const MAX_LENGTH = 2_000
 /** Texts of applied filters by dataclass, the most recent first. */
-export const recent = rememberedOfUser<Readonly<Record<string, readonly string[]>>>('find.recent', {})
+export const recent = storedSignalOfUser<Readonly<Record<string, readonly string[]>>>('find.recent', {})
 
 /** The draft as it is sent to the server: words become conditions. */
 export const effective = computed(() => {
@@ -41,7 +41,7 @@ export const effective = computed(() => {
 })
 
 /** Text of a draft in which the builder has a condition without a value. It is not sent to the server. */
-export const unfinished = signal('')
+export const incompleteText = signal('')
 
 /** Applies a filter; by default the draft. */
 export function apply(text = effective.value): void {

@@ -1,12 +1,12 @@
 import type { ComponentType } from 'preact'
 import type { DataClass } from '../base/model.ts'
-import { remembered } from '../base/remembered.ts'
+import { storedSignal } from '../base/remembered.ts'
 import { RestError } from '../base/rest.ts'
 import { selection } from '../base/selection.ts'
 import { lazy } from '../shell/lazy.tsx'
 import { type Check, useCheck } from './check.ts'
 import { Chips } from './chips.tsx'
-import { currentFilter, apply, draft, effective, unfinished } from './draft.ts'
+import { currentFilter, apply, draft, effective, incompleteText } from './draft.ts'
 import { errorPlace } from './error-place.ts'
 import { FilterInput } from './filter-input.tsx'
 import { meaningsOf } from './meaning.ts'
@@ -32,11 +32,11 @@ const PANELS: readonly Panel[] = [
   { name: 'sets', View: lazy(async () => (await import('./sets-panel.tsx')).SetsPanel) },
 ]
 /** Name of the open panel below the text; empty for none. */
-const panel = remembered('find.panel', '')
+const panel = storedSignal('find.panel', '')
 
 /** The filter of the selection, above its views: as text and as rows of conditions. */
 export function FindBar() {
-  const check = useCheck(selection.value!, draft.value === unfinished.value ? '' : effective.value)
+  const check = useCheck(selection.value!, draft.value === incompleteText.value ? '' : effective.value)
   const { dataClass } = selection.value!
   const panels = PANELS.filter(({ isFor }) => isFor?.(dataClass) ?? true)
   const currentPanel = panels.find(({ name }) => name === panel.value)

@@ -1,6 +1,6 @@
 /** Filters that the user has named, in this browser. */
 import { computed } from '@preact/signals'
-import { remembered } from '../base/remembered.ts'
+import { storedSignal } from '../base/remembered.ts'
 import { user } from '../base/session.ts'
 
 interface SavedFilter {
@@ -12,7 +12,7 @@ interface SavedFilter {
 type ByClass = Readonly<Record<string, readonly SavedFilter[]>>
 
 /** Saved filters by user name: they outlive a logout, and are not shown to other users. */
-const all = remembered<Readonly<Record<string, ByClass>>>('find.savedBy', {})
+const all = storedSignal<Readonly<Record<string, ByClass>>>('find.savedBy', {})
 const owner = (): string => user.value?.userName ?? ''
 
 /** Saved filters of the user, by dataclass. */

@@ -1,5 +1,5 @@
 /** Entity sets that the user has kept, in this browser; the server holds them for a limited time. */
-import { rememberedOfUser } from '../base/remembered.ts'
+import { storedSignalOfUser } from '../base/remembered.ts'
 import { entitySetPath } from '../base/paths.ts'
 import { ask, type Parameters, read, RestError } from '../base/rest.ts'
 import { parametersOf, pathOf, type Selection } from '../base/selection.ts'
@@ -19,7 +19,7 @@ export const OPERATORS = ['AND', 'OR', 'EXCEPT'] as const
 type Operator = (typeof OPERATORS)[number]
 
 /** Kept sets by dataclass. */
-export const sets = rememberedOfUser<Readonly<Record<string, readonly KeptSet[]>>>('find.sets', {})
+export const sets = storedSignalOfUser<Readonly<Record<string, readonly KeptSet[]>>>('find.sets', {})
 
 const change = (dataClass: string, by: (all: readonly KeptSet[]) => readonly KeptSet[]): void => {
   sets.value = { ...sets.value, [dataClass]: by(sets.value[dataClass] ?? []) }

@@ -76,7 +76,13 @@ export const moveView = (view: MapView, x: number, y: number): MapView => ({
 })
 
 /** The view enlarged by a factor, with the place at `x` and `y` fixed. */
-export function enlarged(view: MapView, size: Size, factor: number, x = size.width / 2, y = size.height / 2): MapView {
+export function enlargeView(
+  view: MapView,
+  size: Size,
+  factor: number,
+  x = size.width / 2,
+  y = size.height / 2,
+): MapView {
   const scale = bounded(view.scale * factor)
   return {
     ...view,

@@ -16,7 +16,7 @@ import {
   areaBetween,
   coordinatesOf,
   degreesBetween,
-  enlarged,
+  enlargeView,
   type GeoPoint,
   latitudeAt,
   longitudeAt,
@@ -70,7 +70,7 @@ export function MapView() {
   }
   useEffect(fit, [result, width])
   const zoom = (factor: number): void => {
-    view.value = enlarged(view.value, size, factor)
+    view.value = enlargeView(view.value, size, factor)
   }
   const narrow = (a: readonly [number, number], b: readonly [number, number]): void => {
     const { south, north, west, east } = areaBetween(view.value, size, a, b)
@@ -178,8 +178,8 @@ function Canvas({ points, size, view, isChoosing, onFit, onNarrow }: CanvasProps
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = MOVES[event.key]
     if (by) view.value = moveView(view.value, ...by)
-    else if (event.key === '+') view.value = enlarged(view.value, size, ZOOM)
-    else if (event.key === '-') view.value = enlarged(view.value, size, 1 / ZOOM)
+    else if (event.key === '+') view.value = enlargeView(view.value, size, ZOOM)
+    else if (event.key === '-') view.value = enlargeView(view.value, size, 1 / ZOOM)
     else if (event.key === '0') onFit()
     else return
     event.preventDefault()
@@ -195,7 +195,7 @@ function Canvas({ points, size, view, isChoosing, onFit, onNarrow }: CanvasProps
       onKeyDown={onKeyDown}
       onWheel={event => {
         event.preventDefault()
-        view.value = enlarged(view.value, size, 0.9985 ** event.deltaY, ...pixelOf(event))
+        view.value = enlargeView(view.value, size, 0.9985 ** event.deltaY, ...pixelOf(event))
       }}
       onPointerDown={event => {
         if (event.button !== 0) return

@@ -1,9 +1,9 @@
 import { effect } from '@preact/signals'
-import { remembered } from '../base/remembered.ts'
+import { storedSignal } from '../base/remembered.ts'
 
 /** Themes; `system` follows the browser. */
 export const THEMES = ['system', 'light', 'dark'] as const
-export const theme = remembered<string>('theme', 'system')
+export const theme = storedSignal<string>('theme', 'system')
 export const chooseTheme = (name: string): void => {
   theme.value = name
 }

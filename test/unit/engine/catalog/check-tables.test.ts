@@ -12,7 +12,7 @@ const cases: Fault[] = [
   {
     name: 'one attribute that is unique together',
     model: together([['name']]),
-    problem: 'dataClasses.Company.unique.0: must NOT have fewer than 2 items, received ["name"]',
+    problem: 'dataClasses.Company.unique.0: expected at least 2 items, received ["name"]',
   },
   {
     name: 'an unknown attribute that is unique together with another',

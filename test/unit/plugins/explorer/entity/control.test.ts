@@ -5,7 +5,7 @@ import type { Attribute } from '../../../../../plugins/explorer/page/base/model.
 import { controlOf, shownText, typedInput } from '../../../../../plugins/explorer/page/entity/control.ts'
 import type { Input } from '../../../../../plugins/explorer/page/entity/editor.ts'
 import { laidOut, membersOf, objectOf } from '../../../../../plugins/explorer/page/entity/json-text.ts'
-import { retyped, withPlainEnds } from '../../../../../plugins/explorer/page/entity/line-ends.ts'
+import { restoreEnds, withPlainEnds } from '../../../../../plugins/explorer/page/entity/line-ends.ts'
 import { instantOf, localTime } from '../../../../../plugins/explorer/page/entity/times.ts'
 
 process.env.TZ = 'Europe/Berlin'
@@ -30,14 +30,14 @@ t.test('line ends stay where the user has not typed', async t => {
     ['a', 'a\nb', 'a\nb'],
     ['\u2028a\0\u202e', '\u2028ab\0\u202e', '\u2028ab\0\u202e'],
   ]
-  for (const [before, typed, after] of cases) t.equal(retyped(before, before, typed), after, encodeURI(before))
-  t.equal(retyped('a\r\nb', 'a\r\nbc', 'a\nb'), 'a\r\nb', 'what is typed and removed leaves nothing')
-  t.equal(retyped('a\r\nb', 'ab', 'a\nb'), 'a\r\nb', 'a line end that was removed comes back')
+  for (const [before, typed, after] of cases) t.equal(restoreEnds(before, before, typed), after, encodeURI(before))
+  t.equal(restoreEnds('a\r\nb', 'a\r\nbc', 'a\nb'), 'a\r\nb', 'what is typed and removed leaves nothing')
+  t.equal(restoreEnds('a\r\nb', 'ab', 'a\nb'), 'a\r\nb', 'a line end that was removed comes back')
   const text = fc.array(fc.constantFrom('\r', '\n', '\r\n', 'a'), { maxLength: 8 }).map(parts => parts.join(''))
   fc.assert(
     fc.property(text, text, text, (stored, before, other) => {
       const typed = withPlainEnds(other)
-      const after = retyped(stored, before, typed)
+      const after = restoreEnds(stored, before, typed)
       if (withPlainEnds(after) !== typed) t.fail(JSON.stringify({ stored, before, typed, after }))
     }),
     { numRuns: 2_000 },

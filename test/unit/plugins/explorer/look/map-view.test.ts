@@ -3,7 +3,7 @@ import {
   areaBetween,
   coordinatesOf,
   degreesBetween,
-  enlarged,
+  enlargeView,
   type GeoPoint,
   latitudeAt,
   longitudeAt,
@@ -38,9 +38,9 @@ t.test('all points are in the first view, and pixels lead back to degrees', asyn
   )
 })
 
-t.test('the point below the pointer stays there when the map is enlarged, and moves with the map', async t => {
+t.test('the point below the pointer stays there when the map is enlargeView, and moves with the map', async t => {
   const view = viewOf([], size)
-  const larger = enlarged(view, size, 4, 100, 50)
+  const larger = enlargeView(view, size, 4, 100, 50)
   t.ok(near(longitudeAt(larger, size, 100), longitudeAt(view, size, 100)))
   t.ok(near(latitudeAt(larger, size, 50), latitudeAt(view, size, 50)))
   const further = moveView(view, 30, -20)
