@@ -59,7 +59,7 @@ export {
   isCurrent,
   partOf,
   type Representation,
-  taggedReply as tagged,
+  tagged,
 } from './conditional.ts'
 export {
   type Accepts,

@@ -27,7 +27,7 @@ export function isCurrent({ ifNoneMatch }: Pick<Conditions, 'ifNoneMatch'>, tag:
 }
 
 /** A JSON answer that clients may cache and revalidate by its tag; 304 if the client has this version. */
-export function taggedReply(body: Uint8Array, tag: string, conditions: Pick<Conditions, 'ifNoneMatch'>): Reply {
+export function tagged(body: Uint8Array, tag: string, conditions: Pick<Conditions, 'ifNoneMatch'>): Reply {
   const isKnown = isCurrent(conditions, tag)
   return { status: isKnown ? 304 : 200, headers: TAGGED_JSON_HEADERS, tag, body: isKnown ? '' : body }
 }

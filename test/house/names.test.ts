@@ -18,6 +18,7 @@ const BARE = new Set(
 const PUBLIC = new Set([
   'engine/author/declare/decorators.ts: exposed',
   'engine/author/declare/decorators.ts: calculated',
+  'kernel/conditional.ts: tagged',
   'kernel/reply.ts: encoded',
 ])
 

@@ -137,7 +137,7 @@ const operations = {
     }),
     null: word => ({ kind: 'null', span: spanOf(word) }),
     placeholder: toPlaceholder,
-    node: quoted => ({ kind: 'literal', ...build.item(quoted), span: spanOf(quoted) }),
+    quoted: node => ({ kind: 'literal', ...build.item(node), span: spanOf(node) }),
     bareWord: word => ({ kind: 'literal', text: withoutCodes(word.sourceString), quoted: false, span: spanOf(word) }),
     script: (name, _blanks, formulaArguments) => refuseFormula(name, formulaArguments),
   } satisfies ActionDict<ValueSyntax>,

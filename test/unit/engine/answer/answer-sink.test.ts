@@ -1,6 +1,5 @@
 import { mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { bytesOf } from '../../../../engine/answer/answer-body.ts'
@@ -10,6 +9,7 @@ import type { Coding } from '../../../../engine/answer/coding.ts'
 import { SpoolFiles } from '../../../../engine/answer/spool-files.ts'
 import { SpoolWriter } from '../../../../engine/answer/spool-writer.ts'
 import { randomOf } from '../../../support/base/random.ts'
+import { until } from '../../../support/base/until.ts'
 
 const MIB = 2 ** 20
 
@@ -55,8 +55,7 @@ t.test('the decoded answer equals the written content, for all sizes, pieces and
       }
     }
   }
-  await delay(100)
-  t.equal(own.files.disk.usedBytes, 0)
+  t.ok(await until(() => own.files.disk.usedBytes === 0))
   t.strictSame(readdirSync(own.folder), [])
 })
 
@@ -159,7 +158,6 @@ t.test('the file of a source that is closed during a read is given back after th
   const reading = source.read(0)
   source.close()
   t.ok((await reading).length > 0)
-  await delay(50)
-  t.equal(own.files.disk.usedBytes, 0)
+  t.ok(await until(() => own.files.disk.usedBytes === 0))
   t.equal(own.files.take(), file)
 })
