@@ -127,7 +127,7 @@ async function measureHttp(
     const rates = Object.entries(result.targets).map(([target, { perSecond }]) => `${target} ${rate(perSecond)}/s`)
     say(`${bench.name}: ${[...rates, result.problem ?? ''].join('  ')}`)
   }
-  // Our server leaves the database before that ends.
+  // Our server disconnects from the database before the database ends.
   await inPostgres?.remote.child.stop()
   const children = [ours, baseline, bound, load, ...(inPostgres ? [inPostgres.postgres.child] : [])]
   await Promise.all(children.map(child => (child as Child<ServerQuestions>).stop()))

@@ -55,7 +55,7 @@ function readText(path: string): ReferencedText {
   const remedy = 'it has to be a text file with the value and nothing else'
   try {
     const stats = statSync(path)
-    // Anything else could be without an end.
+    // Anything other than a file could be endless.
     if (!stats.isFile()) return { problem: `${path} is not a file; ${remedy}` }
     if (stats.size > MAX_KIB * 1024) return { problem: `the file ${path} is larger than ${MAX_KIB} KiB; ${remedy}` }
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, '')

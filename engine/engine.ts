@@ -135,7 +135,7 @@ export class Engine {
     } = this.parts
     this.loopDelay.stop()
     await code?.close()
-    // Results of the pool may still be kept as an entity set.
+    // Pool results may still be stored as entity sets.
     const outcomes = await Promise.allSettled(backends.all.map(backend => backend.close()))
     await databases?.close()
     await sharedSets?.close()

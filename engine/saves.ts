@@ -100,7 +100,7 @@ export class Saves {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
-    // An index of vectors or sketches may miss a row, but all that is to go has to be found.
+    // An index of vectors or sketches may miss a row, but a deletion must find all selected rows.
     const deletion = { read: { ...this.parts.backends.withRights(request), exact: true }, atomic, owner, ifMatch }
     const { deleted, selected = 1, error } = await this.parts.backends.of(dataClass).delete(deletion, caller)
     if (!error) return deleted

@@ -145,7 +145,7 @@ export class DescriptionCheck {
   #claimId(where: string, part: JsonSchema, isShared: boolean): void {
     const { $id } = part
     if (!isShared) throw new Error(`${where}: a parameter cannot have $id`)
-    // Ids of the protocol begin with `rest.`.
+    // Ids that belong to the protocol begin with `rest.`.
     const prefix =
       this.plugin === 'rest' ? 'plugin.rest.' : `${this.plugin.replaceAll(/[^\w-]+/g, '-').replace(/^-/, '')}.`
     if (typeof $id !== 'string' || !SCHEMA_ID.test($id) || !$id.startsWith(prefix))

@@ -41,7 +41,7 @@ export function compressReply(reply: Reply, coding: Coding | undefined): Reply |
   const { body } = reply
   const plainBody = plainOf(body)
   if (isCoded(reply)) return varying(reply)
-  // Each piece would have to be flushed for itself.
+  // Each piece would have to be flushed separately.
   if (isStream(body)) return reply
   if ((isSource(body) ? body.size : body.length) < MIN_CODED_BYTES || !isText(reply)) return reply
   if (!coding || !plainBody) return varying(reply)
@@ -94,7 +94,7 @@ const withVary = ofFrozen((baseHeaders: Headers): Headers => {
   const headers: Record<string, string | readonly string[]> = { ...baseHeaders }
   const name = Object.keys(headers).find(each => each.toLowerCase() === 'vary') ?? 'Vary'
   headers[name] = [headers[name] ?? [], 'Accept-Encoding'].flat().join(', ')
-  // Frozen, so that their lines are also made only once.
+  // Frozen, so that their header lines are also built only once.
   return Object.isFrozen(baseHeaders) ? Object.freeze(headers) : headers
 })
 

@@ -54,7 +54,7 @@ const withHost = (address: string): string => address.replace(/^([a-z]+:\/\/[^/?
 function passwordsIn(address: string): string[] {
   if (address === '') return []
   const { password, searchParams } = new URL(address)
-  // The driver refuses what is not percent-encoded.
+  // The driver refuses characters that are not percent-encoded.
   const decodedPassword = /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password)
   return [decodedPassword, ...searchParams.getAll('password')]
 }

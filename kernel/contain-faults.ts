@@ -39,7 +39,7 @@ export function pluginIn(error: unknown): string | undefined {
 function readable(fault: unknown): Error {
   try {
     if (!(fault instanceof Error)) return new Error(`${inspect(fault)} was thrown`)
-    // Everything that the log will read.
+    // Reads all properties that the log will read.
     void [fault.name, fault.message, fault.stack, fault.cause, ...Object.values(fault)]
     return fault
   } catch {
@@ -57,7 +57,7 @@ function onUncaught(fault: unknown): void {
     owner.log.error({ plugin, err: error }, `code of plugin ${plugin} failed outside of a request`)
     return
   }
-  // A ProtocolError is a refusal by the engine: a plugin did not await its promise, and the trace names the engine alone.
+  // A ProtocolError is a refusal by the engine: a plugin did not await its promise, and the trace only names the engine.
   const isKernels = !(error instanceof ProtocolError) && candidates.some(({ origin }) => origin === 'kernel')
   if (!isKernels) {
     const { log, origins } = candidates[0]!

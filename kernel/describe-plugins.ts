@@ -46,7 +46,7 @@ export async function describePlugins(
 const EMPTY: object = new Proxy(nothing, {
   apply: () => EMPTY,
   construct: () => EMPTY,
-  // No plugin finds what another one has set.
+  // Values that one plugin sets are invisible to other plugins.
   set: () => true,
   preventExtensions: () => false,
   get: (_, name) => {

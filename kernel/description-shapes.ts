@@ -116,7 +116,7 @@ function demandJson(where: string, value: unknown, depth = 0): void {
   if (depth > MAX_DEPTH)
     throw new Error(`${where.slice(0, 100)}… has more than ${MAX_DEPTH} levels, or contains itself`)
   if (typeof value !== 'object' || !isPlain(value)) throw new Error(`${where}: ${describe(value)} is not JSON`)
-  // Tools follow references in examples, too.
+  // Tools follow references even in examples.
   const { $ref } = value as { $ref?: unknown }
   if (typeof $ref === 'string' && !SCHEMA_REF.test($ref))
     throw new Error(`${where}: $ref is "${$ref}"; it has to be "#/components/schemas/" and a name`)

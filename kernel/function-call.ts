@@ -36,7 +36,7 @@ export function callFunction(
   // A login changes the caller, which a link must not do.
   if (isGet && (!classFunction.allowedOnHTTPGET || isLogin(classFunction))) throw notByGet(classFunction)
   if (!isLogin(classFunction)) request.demandLogin()
-  // Headers are gone after the first `await`.
+  // Headers are not available after the first `await`, so this one is read now.
   if (classFunction.isStream) void request.prefersEvents
   return isGet
     ? call(engine, classFunction, request, Buffer.from(request.parameter('$params') ?? ''))

@@ -20,7 +20,7 @@ export function createLogger(
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: hideSecrets },
-    // Every line passes here: of the server, of plugins, and of the threads that run plugin code.
+    // Every log line passes through this hook: from the server, from plugins, and from threads that run plugin code.
     hooks: { streamWrite: lineWithoutKnownSecrets },
     serializers: { err: (error: Error) => readable(pino.stdSerializers.err(error)) },
   }
@@ -30,7 +30,7 @@ export function createLogger(
 
 function standardOutput() {
   const isTTY = isatty(1)
-  // On a terminal lines of the log and of the command are in the order in which they were written.
+  // On a terminal, lines of the log and of the command appear in the order in which they were written.
   return Object.assign(pino.destination({ dest: 1, sync: isTTY }), { isTTY })
 }
 

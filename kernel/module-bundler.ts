@@ -41,7 +41,7 @@ export class ModuleBundler {
 
   private async bundle(path: string): Promise<URL> {
     const { build } = await import('esbuild')
-    // Traces name the files of the plugin, not the bundle. To be set before the bundle is imported.
+    // Makes traces name the files of the plugin, not the bundle. Must be set before the bundle is imported.
     process.setSourceMapsEnabled(true)
     this.sources.add(path)
     this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
@@ -55,7 +55,7 @@ export class ModuleBundler {
       format: 'esm',
       platform: 'node',
       target: 'node20',
-      // Names of classes are in addresses; esbuild changes those of decorated ones that mention themselves.
+      // Class names appear in addresses; esbuild renames decorated classes that refer to themselves.
       keepNames: true,
       sourcemap: 'external',
       define: { 'import.meta.url': IMPORT_URL },

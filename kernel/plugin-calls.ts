@@ -101,6 +101,6 @@ function resultOf(result: CallResult): unknown {
   if (!('body' in result)) throw new Error('a call cannot keep a selection')
   const { body } = result
   const json = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()) as Record<string, unknown>
-  // Entities and selections have other properties.
+  // Answers with entities or selections have other properties.
   return Object.keys(json).length === 1 && 'result' in json ? json.result : json
 }

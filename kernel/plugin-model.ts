@@ -6,7 +6,7 @@ import { type Plugin, PluginError } from './plugin-loader.ts'
  */
 export function withPluginModels(model: unknown, plugins: readonly Plugin[]): unknown {
   const ownClasses = (model as { dataClasses?: unknown } | null)?.dataClasses
-  // Faults of the file itself are reported by its own check.
+  // The check of the model file reports errors in the file itself.
   if (typeof ownClasses !== 'object' || ownClasses === null || Array.isArray(ownClasses)) return model
   const owners = new Map(Object.keys(ownClasses).map(name => [name, 'the model file']))
   const dataClasses: Record<string, unknown> = { ...ownClasses }

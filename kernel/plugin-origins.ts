@@ -77,7 +77,7 @@ function stackOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.stack).slice(0, MAX_STACK) : ''
   } catch {
-    // `stack` may be a getter of the plugin.
+    // `stack` may be a getter defined by the plugin.
     return ''
   }
 }

@@ -49,7 +49,7 @@ export async function registerPlugins(
   const registry = new Registry()
   const onReady: Callback[] = []
   const onClose: Callback[] = []
-  // A plugin that fails must keep neither the others nor the store from being closed.
+  // A plugin that fails must not prevent the other plugins or the store from being closed.
   const close = async () => {
     for (const { plugin, run } of onClose.reverse()) {
       try {

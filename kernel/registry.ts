@@ -129,7 +129,7 @@ export class Registry implements Registered {
   }
 
   applyParameters(request: RestRequest): void {
-    // A service has no dataclass, but what its functions return may be a selection that is shown like any other.
+    // A service has no dataclass, but its functions may return a selection, which is shown like any other.
     const { access } = request
     request.read ??= {
       dataClass: '',
@@ -146,7 +146,8 @@ export class Registry implements Registered {
       if (parameter.isBuiltIn) parameter.apply(request.read, value, request)
       else own.push([parameter, value])
     }
-    // Behind the built-in ones: one that narrows `read.filter` finds `$filter` in it, wherever the address has it.
+    // Applied after the built-in parameters: a parameter that narrows `read.filter` then finds `$filter` in it, wherever it is in
+    // the address.
     for (const [parameter, value] of own) parameter.apply(request.read, value, request)
   }
 
@@ -281,7 +282,7 @@ export class Registry implements Registered {
         if (!index) return
         claim(this.routes, path, { ...assetRoute(path, index), doc })
         if (path === '/') return
-        // Relative, so that it is right behind a base path too. Links of the page are relative to its folder.
+        // Relative, so that it is also correct below a base path. Links in the page are relative to its folder.
         const redirect = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
         const barePath = path.slice(0, -1)
         claim(this.routes, barePath, {

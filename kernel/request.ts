@@ -160,7 +160,7 @@ export class RestRequest {
    * @throws {PageErrors.OTHER_ORIGIN} 403
    */
   refuseOtherPages(): void {
-    // Writes, `$query` included, have been admitted already.
+    // Writes, including `$query`, have already been admitted.
     if (!isWrite(this.transport.method)) {
       this.#context.pages.rejectCrossOrigin(this.transport, this.#visit.receivedId !== undefined)
     }
@@ -265,7 +265,7 @@ export class RestRequest {
     const coding = this.transport.header('content-encoding')
     if (coding === '' || coding.toLowerCase() === 'identity') return receive()
     const rejection = Promise.reject(EdgeErrors.CODED_BODY(coding.slice(0, 100)))
-    // A handler may answer without awaiting it, as with a body that fails later: see `BodyReceiver`.
+    // A handler may answer without awaiting the body, as with a body that fails later: see `BodyReceiver`.
     rejection.catch(() => {})
     return rejection
   }

@@ -61,7 +61,7 @@ export class Router {
     const parameters = match ? pathParameters(match) : NO_PATH_PARAMETERS
     const request = new RouteRequest(transport, visit, this.context, parameters, route.bodyBytes)
     const answer = call(route, route.path, request)
-    // Files read nothing more.
+    // Handlers of files do not read the request later.
     if (answer instanceof Promise && !route.isAsset) transport.keep()
     return answer
   }
@@ -181,7 +181,7 @@ export class Router {
       if (!method) throw KernelErrors.UNKNOWN_METHOD(methodName.slice(0, 100), [...registry.methods.keys()].join(', '))
       return call(method, `$method=${methodName}`, request)
     }
-    // Most requests on one entity have no parameters.
+    // Most requests for a single entity have no parameters.
     for (const [parameter, command] of parameters.size > 0 ? registry.commands : NO_COMMANDS) {
       if (!parameters.has(parameter) || !accepts(command.verbs, verb)) continue
       request.transport.plugin = command.plugin

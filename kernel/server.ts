@@ -70,7 +70,7 @@ export class RequestHandlers {
     } catch (error) {
       reply = this.fail(error, request)
     }
-    // The log of slow requests shows what was read, also for a request that reads through inner ones.
+    // The log of slow requests shows the data read, also for a request that reads through inner requests.
     if (!transport.subject?.read) transport.subject = request.subject
     if (accessLog) this.logRequest(request, transport.client.address, reply, startedAt, transport.path)
     return reply
@@ -159,11 +159,12 @@ export class RequestHandlers {
 
   private fail(error: unknown, request: TransportRequest): Reply {
     const { origins, router, log } = this.parts
-    // Not the server's own, which repeat what the client has sent: with (hidden) in them they would confirm guesses.
+    // Not applied to the server's own errors, which repeat input from the client: replacing secrets with (hidden) would confirm
+    // guesses.
     const isOfPlugin = error instanceof ProtocolError && knowsSecrets() && origins.of(error) !== 'kernel'
     return errorReply(isOfPlugin ? new ProtocolError(errorWithoutKnownSecrets(error.toData())) : error, internal => {
       const { method, path } = request
-      // The client has gone, and the server is not at fault.
+      // The client has disconnected, which is not an error of the server.
       if (internal instanceof RequestAborted) {
         log.debug({ method, path: shownPath(path) }, internal.message)
         return
@@ -194,7 +195,7 @@ export class RequestHandlers {
 const withCompression =
   (handler: TransportHandler): TransportHandler =>
   request => {
-    // The length in an answer to HEAD is that of the plain body.
+    // The length in an answer to HEAD is the length of the plain body.
     const coding = request.method === 'HEAD' ? undefined : codingFor(request.header('accept-encoding'))
     request.coding = coding
     const reply = handler(request)
@@ -223,7 +224,7 @@ function withStandardHeaders(reply: Reply): Reply {
   let headers = withContentHeaders(reply.headers, body !== '')
   // Source: RFC 9110, 15.5.2.
   if (status === 401) headers = { 'WWW-Authenticate': CHALLENGE, ...headers }
-  // Spelled out: an object copied by `...` and then extended is slow to make.
+  // Written out: an object copied with `...` and then extended is slow to create.
   return headers === reply.headers ? reply : { status, headers, cookie, tag, body }
 }
 

@@ -146,7 +146,7 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
       return {
         units: members.length,
         unit: 'members',
-        // Decoded as from the store: another list each time.
+        // Decoded like a set from the store: each run gets a new list.
         run: n =>
           engine.entitySets.combine(operator, decodeMembers(lefts[n % lefts.length]!.memberBytes), right.members),
         problemOf: answer => differs('the size', sizeOf(answer as Members), expected),
@@ -161,7 +161,7 @@ const rowsOf = (world: World, passes: (row: number) => boolean) => Uint32Array.f
 /** The rows in an order that is neither ascending nor random, different for each seed. */
 const permuteRows = (rows: readonly number[], seed: number): Uint32Array => {
   const out = new Uint32Array(rows.length)
-  // An odd step without a common factor with the length reaches every place once.
+  // An odd step that shares no factor with the length visits every position once.
   let step = 7919 + 2 * seed
   while (gcd(step, rows.length) > 1) step += 2
   for (let i = 0, at = 0; i < rows.length; i++, at = (at + step) % rows.length) out[i] = rows[at]!
@@ -203,7 +203,7 @@ const smallSets: EngineCase = engineCase({
     const rowIds = (n: number) => Uint32Array.from({ length: members }, (_, i) => world.pick(n, world.employees, i))
     const before = memoryInUse()
     const ids: string[] = []
-    // Only the counted sets may remain: no other set, no answer.
+    // Only the counted sets may remain in memory, without any other set or answer.
     for (let n = 0; n < count; n += 50) {
       const sets = Array.from({ length: 50 }, (_, i) =>
         create(engine, { source: { kind: 'rows', rowIds: rowIds(n + i), ordered: true } }),

@@ -62,7 +62,7 @@ export async function measureEngineCase(
       units,
       unit,
       perSecond: median(rates),
-      // The runs in between take their share.
+      // Runs of the compared case in between also consume CPU time.
       cpuMs: against ? undefined : (user + system) / 1000 / histogram.count,
       p50Ms: histogram.quantile(0.5) / 1000,
       p99Ms: histogram.quantile(0.99) / 1000,

@@ -13,7 +13,7 @@ const adding = (name: string, functionName: string, title: string, goals: HttpCa
     requests: () => ({
       size: 256,
       at: n => ({
-        // Answers of the same length: the bound has one answer for an address.
+        // Answers of the same length, because the bound has a single answer per address.
         ours: { path: oursPath(`Employee/${functionName}`), body: JSON.stringify([n, 100]) },
         baseline: { path: '/functions/add', body: JSON.stringify([n, 100]) },
         expected: () => ({ kind: 'value', value: { result: n + 100 } }),

@@ -153,7 +153,7 @@ class CaseRun {
       connections: this.bench.connections ?? connections,
       seconds,
       from: this.next[target],
-      // Stamps of a database have other lengths.
+      // The stamps of a database differ in length.
       lengths: target === 'ours' || target === 'bound' ? this.lengths : [],
     })
     this.next[target] = result.next

@@ -139,7 +139,7 @@ class Lane {
     const { histogram } = this
     return {
       requests: histogram.count,
-      // Until the last answer: requests on which a slow server still works when the time is over count, and so does their time.
+      // Measured until the last answer, so that requests that a slow server finishes after the end count, with their time.
       perSecond: (histogram.count / Math.max(1e-3, this.lastAnswerAt - this.startedAt)) * 1000,
       p50Ms: histogram.quantile(0.5) / 1000,
       p99Ms: histogram.quantile(0.99) / 1000,

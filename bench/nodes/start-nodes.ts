@@ -73,7 +73,7 @@ export async function startNodes(count: number, port: number): Promise<Nodes> {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    // The server of PostgreSQL has a user of its own.
+    // The PostgreSQL server runs as a different user.
     chmodSync(folder, 0o755)
     const cluster = await startCluster(folder)
     resources.push({ close: () => cluster.stop() })

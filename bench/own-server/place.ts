@@ -22,7 +22,7 @@ export function makePlace(model: object = MODEL, data = 'store', options: object
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
-  // All clients are guests with one address.
+  // All clients are guests and share one address.
   const config = {
     model: 'model.json',
     data,

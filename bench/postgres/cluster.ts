@@ -13,9 +13,9 @@ import { findPostgres, type Owner } from './installation.ts'
 const SETTINGS = [
   'fsync = on',
   'synchronous_commit = on',
-  // The table and its indexes fit.
+  // Large enough for the table and its indexes.
   'shared_buffers = 1GB',
-  // No checkpoint amid the writes, after which every page is written whole once more; files of the log are used again.
+  // Avoids a checkpoint during the writes, after which every page would be written in full again; log files are reused.
   'max_wal_size = 4GB',
   'checkpoint_timeout = 15min',
   'min_wal_size = 1GB',
@@ -65,7 +65,7 @@ export async function startCluster(parent: string, settings: readonly string[] =
   if ('missing' in installation) throw new Error(installation.missing)
   const { bin, owner } = installation
   const folder = makeFolder(parent, owner)
-  // A separate group of processes: an interrupt of the terminal does not reach it.
+  // A separate process group, which an interrupt from the terminal does not reach.
   const options = { ...owner, cwd: folder, detached: true, stdio: 'pipe' } as const
   const watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', bin, folder, ...SETTINGS, ...settings], options)
   const exit = once(watchdog, 'exit')

@@ -21,7 +21,7 @@ export function writeRoutes(app: FastifyInstance, pool: Pool, onChange: (entitie
     `INSERT INTO "Employee" (${columns})
       SELECT ${quoteNames(names)}, $2 FROM json_populate_recordset(NULL::"Employee", $1) RETURNING *`,
   )
-  // The database reads the rows, and the body stays a text.
+  // The database parses the rows, so the body stays a string.
   app.register(async bulk => {
     bulk.removeContentTypeParser('application/json')
     bulk.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body))

@@ -24,6 +24,6 @@ export function answerParent<Q extends Questions>(handlers: Handlers<Q>): void {
     process.send!({ id, content: outcome } satisfies Outcome)
   })
   process.on('disconnect', () => process.exit())
-  // The terminal sends it to all processes: the parent ends the children.
+  // The terminal sends SIGINT to all processes, but the parent ends the children.
   process.on('SIGINT', () => {})
 }

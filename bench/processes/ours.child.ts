@@ -15,7 +15,7 @@ answerParent<ServerQuestions>({
   start: async ({ folder, employees }) => {
     const startedAt = performance.now()
     const config = worldConfig(folder)
-    // The cases with a separate store have another model.
+    // Cases with a separate store use a different model.
     const functions = employees > 0 ? [{ specifier: FUNCTIONS }] : []
     server = await createServer({ ...config, plugins: [...config.plugins, ...functions] })
     server.engine.warmUp()

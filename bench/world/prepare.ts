@@ -14,7 +14,7 @@ const CACHE = '.tesser/bench'
 export async function prepareWorld(world: World, say: (line: string) => void): Promise<string> {
   const folder = resolve(CACHE, `${world.seed}-${world.employees}-${FORMAT_VERSION}.${WORLD_VERSION}`)
   if (existsSync(folder)) return folder
-  // Another name until it is complete.
+  // A temporary name until the folder is complete.
   const unfinishedFolder = `${folder}.unfinished`
   rmSync(unfinishedFolder, { recursive: true, force: true })
   mkdirSync(unfinishedFolder, { recursive: true })

@@ -132,7 +132,7 @@ async function folderOf(world: VectorWorld): Promise<string> {
 }
 
 async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engine> {
-  // The first note about an index says that it is ready, or of no use.
+  // The first note about an index says that it is ready or unusable.
   let onIndex = (): void => {}
   const indexReady = new Promise<void>(resolve => {
     onIndex = resolve

@@ -140,7 +140,7 @@ export class World {
   }
 
   private companyWord(row: number): string {
-    // An odd factor yields every number modulo a power of two once.
+    // Multiplying by an odd factor modulo a power of two yields every number once.
     return syllableName((row * 7919) % NAME_COUNT)
   }
 

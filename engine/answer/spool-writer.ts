@@ -43,7 +43,7 @@ export class SpoolWriter {
     try {
       ftruncateSync(this.file!, 0)
     } catch {
-      // The next answer overwrites it: the size of an answer is not that of the file.
+      // The next answer overwrites it: the size of an answer is independent of the size of the file.
     }
     this.disk.release(this.size)
     this.size = 0

@@ -57,7 +57,7 @@ export function roundNumbers(value: unknown): unknown {
 
 /** Writes a result of {@link parseExact} as JSON. @throws {RangeError} for an infinite number, which JSON cannot express */
 export function stringifyExact(value: unknown): string {
-  // Without a callback for each value: a fifth of the time.
+  // Parsing without a reviver callback takes a fifth of the time.
   if (isPlain(value)) return JSON.stringify(value)
   const markedJson = JSON.stringify(value, (_, each: unknown) => {
     if (each === Infinity || each === -Infinity) throw new RangeError('a number is infinite')

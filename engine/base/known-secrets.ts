@@ -59,7 +59,7 @@ export function withoutKnownSecrets(text: string): string {
   if (hits.length === 0) return text
   let result = ''
   let shownTo = 0
-  // Hits may overlap: none of them may be shown in part.
+  // Hits may overlap, and no part of any hit may be shown.
   for (const [start, end] of hits.sort(([a], [b]) => a - b)) {
     if (start > shownTo || shownTo === 0) result += `${text.slice(shownTo, start)}${HIDDEN}`
     shownTo = Math.max(shownTo, end)

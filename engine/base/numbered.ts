@@ -40,7 +40,7 @@ export class Numbered<T> {
     if (!entries[place]) return
     this.count--
     entries[place] = undefined
-    // It may have been in the way of the following ones.
+    // The removed entry may have displaced the following ones.
     for (place = this.after(place); entries[place]; place = this.after(place)) {
       const entry = entries[place]!
       entries[place] = undefined
@@ -67,7 +67,7 @@ export class Numbered<T> {
   /** Place of a number, or the free place where it would be stored. */
   private placeOf(id: number): number {
     const { entries } = this
-    // Fibonacci hashing: numbers in a row are apart.
+    // Fibonacci hashing spreads consecutive numbers.
     let place = Math.imul(id, 0x9e3779b1) >>> Math.clz32(entries.length - 1)
     for (let entry = entries[place]; entry && entry.id !== id; entry = entries[place]) place = this.after(place)
     return place

@@ -5,7 +5,7 @@ import { distance } from 'fastest-levenshtein'
  * `candidates` may hold only names that the reader may know: a message must not reveal what is not exposed.
  */
 export function suggestion(word: string, candidates: Iterable<string>): string {
-  // A client decides how long `word` is; the distance costs the product of both lengths.
+  // A client controls the length of `word`, and the cost of the distance is the product of both lengths.
   if (word.length > 100) return ''
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1

@@ -176,7 +176,7 @@ export class Binaries {
       const { entities } = await this.options.write(save, caller)
       const failure = entities[0]?.failure
       if (failure) throw new ProtocolError(failure.error)
-      // The database has a copy.
+      // The database has its own copy of the bytes.
       if (value && backend.readBytes) await uploads.discard(value)
     } catch (error) {
       if (value) await uploads.discardUnless(error, value)

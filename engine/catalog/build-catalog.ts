@@ -176,7 +176,7 @@ function emptyDataClass(
     defaultTopSize: model.defaultTopSize,
     description: model.description,
     extraProperties: model.extraProperties,
-    // Set once the attributes are made.
+    // Set once the attributes have been created.
     key: undefined as unknown as StorageAttribute,
     head: new Map(),
     attributes: [],
@@ -244,7 +244,7 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     pattern: model.pattern,
     ...parametersOf(model),
     autoFill: model.autoFill,
-    // Converted once the attribute is made.
+    // Converted once the attribute has been created.
     default: undefined,
     defaultFormat: model.defaultFormat,
     multiLine: model.multiLine ?? false,

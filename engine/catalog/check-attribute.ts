@@ -87,7 +87,7 @@ function storageProblems(name: string, attribute: StorageModel, dataClass: Check
       problems.push(`.properties.${path}: is not a path of properties such as "address.city"`)
     }
   }
-  // Whether it exceeds limits that are wrong cannot be said.
+  // A default cannot be checked against invalid limits.
   return problems.length > 0 ? problems : defaultProblems(name, attribute, dataClass)
 }
 
@@ -286,7 +286,7 @@ function endOfPath(
     const id = `${dataClass.name}.${step}`
     if (visitedAliases.includes(id)) return `leads in a circle: ${[...visitedAliases, id].join(' → ')}`
     const end = endOfPath(attribute.path, dataClass, dataClasses, [...visitedAliases, id])
-    // The other alias is checked and reported separately, but a circle is reported for every alias in it.
+    // Other problems of that alias are reported there, but a circle is reported for every alias in it.
     if (typeof end === 'string') return end.startsWith('leads in a circle') ? end : undefined
     if (!end) return undefined
     throughMany ||= end.throughMany

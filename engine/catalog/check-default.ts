@@ -18,7 +18,7 @@ export function defaultProblems(name: string, model: StorageModel, dataClass: Ch
     return [`.default: "${name}" is unique, so that two new entities cannot both have it; leave it out`]
   if (json === null) return ['.default: is null, as without it; leave it out, or give a value']
   const attribute = { ...UNLIMITED, ...model, ...parametersOf(model) }
-  // Its key is not needed to convert it, and a default is one that the store could have.
+  // The conversion does not need the key of the dataclass, and a default must be a value that the store could hold.
   const owner = { place: IN_STORE }
   const value = TYPES[type].convert(json, { ...attribute, dataClass: owner } as unknown as ValueAttribute, false)
   if (value instanceof Mismatch)

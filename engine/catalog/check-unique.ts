@@ -29,7 +29,7 @@ export function uniqueProblems({ name, model, attributes }: CheckedDataClass): s
     const attribute = attributes.get(member)
     if (!attributes.has(member))
       return [`there is no attribute "${member}" in ${name}${suggestion(member, attributes.keys())}`]
-    // Its shape is wrong, which has been reported.
+    // The attribute has the wrong shape, which has already been reported.
     if (!attribute) return []
     if (attribute.kind === 'relatedEntity') {
       return [`"${member}" is a relation; name its foreign key, "${attribute.foreignKey}"`]

@@ -309,7 +309,7 @@ export const MODEL_SCHEMA = modelSchema(dataClassSchema(Type.Union(Object.values
 /** Schemas of single levels, for the loader: it can report more about an attribute once it knows its kind. */
 export const SHALLOW_MODEL_SCHEMA = modelSchema(Type.Unknown())
 export const SHALLOW_DATA_CLASS_SCHEMA = dataClassSchema(Type.Unknown(), {
-  // Not for files: see `addPlaces`.
+  // Not available in files: see `addPlaces`.
   place: Type.Optional(Type.Unsafe<Place>(Type.Object({ isStore: Type.Literal(false) }))),
 })
 

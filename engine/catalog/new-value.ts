@@ -9,7 +9,7 @@ export const isFilled = (attribute: StorageAttribute): boolean =>
 export function defaultJson(attribute: StorageAttribute): unknown {
   const { default: value, type } = attribute
   if (value === undefined) return undefined
-  // Digits that a double does not hold are a text.
+  // A number with more digits than a double holds is written as a string.
   if (typeof value === 'bigint') return String(TYPES[type].toCode(value, attribute))
   return JSON.parse(TYPES[type].encode(value, attribute, { dateOnlyFormat: 'iso' }))
 }

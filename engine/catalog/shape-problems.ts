@@ -13,7 +13,8 @@ const interpreters = new WeakMap<TSchema, Validator>()
  * @param path position of the value in its file, for example `dataClasses.City`; empty for the file itself
  */
 export function shapeProblems(schema: TSchema, value: unknown, path: string): string[] {
-  // Compiling the schemas of a configuration and a model takes a third of the start of a command. Only a wrong value needs that.
+  // Compiling the schemas of the configuration and the model takes a third of a command's startup time, and only an invalid value
+  // needs it.
   if (hasShape(schema, value)) return []
   let validate = validators.get(schema)
   if (!validate) {
@@ -33,7 +34,7 @@ export function hasShape(schema: TSchema, value: unknown): boolean {
   try {
     return interpreter.validate(value).valid
   } catch {
-    // It refuses values of types that JSON has not. Models of plugins are objects of their code.
+    // The interpreter throws on values that JSON does not have, and plugins define their models as objects in code.
     return false
   }
 }

@@ -40,7 +40,7 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
     (next, number) => Math.max(next, number + 1),
     previous?.nextTableNumber ?? 1,
   )
-  // Names are free: on an object without a prototype, `constructor` is a name like any other.
+  // Dataclasses may have any name: on an object without a prototype, `constructor` is an ordinary one.
   const dataClasses: TableNumbers['dataClasses'] = Object.create(null)
   for (const [name, dataClass] of Object.entries(model.dataClasses)) {
     const old = previousClasses.get(name) ?? previousClasses.get(formerName(dataClass, model.dataClasses) ?? name)

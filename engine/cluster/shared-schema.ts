@@ -59,7 +59,7 @@ export const MAKE_TABLES: readonly Statement[] = [
       members bytea NOT NULL,
       made_at timestamptz NOT NULL DEFAULT clock_timestamp()
     )`),
-  // They are compressed already.
+  // The members are already compressed.
   statement(`ALTER TABLE tesser.entity_set ALTER COLUMN members SET STORAGE EXTERNAL`),
   statement(`CREATE INDEX IF NOT EXISTS entity_set_expires ON tesser.entity_set (expires)`),
   statement(`CREATE INDEX IF NOT EXISTS entity_set_creator ON tesser.entity_set (creator) WHERE NOT has_ended`),

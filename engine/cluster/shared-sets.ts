@@ -89,7 +89,7 @@ export class SharedSets implements Contract {
     const expires = now() + timeout * 1000
     if (timeoutSeconds !== undefined || expires - copy.expires >= Math.min(RECORDED_MS, timeout * 250)) {
       copy.expires = expires
-      // A use that is not recorded shortens the life of the set, no more.
+      // A use that is not recorded only shortens the lifetime of the set.
       this.sweeper.inBackground(table.use(id, expires, timeout))
     }
     return set

@@ -90,7 +90,7 @@ export class SegmentBuilder {
   private isLarge(row: RowView): boolean {
     if (this.kind !== 'json') return false
     const bytes = jsonSize(row, this.attribute)
-    // When a segment is patched, the count includes replaced values and is too high to limit anything.
+    // When a segment is patched, the count includes replaced values and is too high to be compared with the limit.
     return bytes > MAX_OBJECT_BYTES || (!this.previous && this.jsonBytes + bytes > MAX_OBJECTS_BYTES)
   }
 

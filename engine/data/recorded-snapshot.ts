@@ -54,7 +54,7 @@ export class RecordedSnapshot implements Snapshot {
     if (this.tables.has(tableNumber)) return
     const rows = this.rows.get(tableNumber)
     if (!rows) this.rows.set(tableNumber, new Map([[rowId, globalStamp]]))
-    // The first read counts.
+    // Only the first read of a row counts.
     else if (!rows.has(rowId)) rows.set(rowId, globalStamp)
     if (rows?.size === MAX_ROWS) this.sawTable(tableNumber)
   }
@@ -88,7 +88,7 @@ export class RecordedSnapshot implements Snapshot {
     const { tableNumber } = dataClass
     const row: TableSnapshot['row'] = rowId => {
       const rowView = table.row(rowId)
-      // A row that does not exist may have been deleted or not exist yet: any change of the table may be that.
+      // A missing row may have been deleted or not created yet: any change of the table could concern it.
       if (rowView) this.sawRow(dataClass, rowId, rowView.globalStamp)
       else this.sawTable(tableNumber)
       return rowView

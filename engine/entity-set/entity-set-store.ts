@@ -79,7 +79,7 @@ export class EntitySetStore implements SetStore {
     this.sweeper = new Sweeper(
       () => this.sweepSlices(),
       SWEEP_INTERVAL_MS,
-      // Failed sets stay in `unsaved` and are tried again by the next sweep.
+      // Sets that failed stay in `unsaved`; the next sweep tries them again.
       error => options.onInternalError?.(`entity sets could not be stored: ${error.stack}`),
     )
   }
@@ -325,7 +325,7 @@ export class EntitySetStore implements SetStore {
   /** Schedules the recording of a use. */
   private record(set: Cached): EntitySetChange {
     const pendingChange = this.unsaved.get(set.id)
-    // A set on its way with its members must arrive with them.
+    // A pending change that has the members of a new set must keep them.
     if (pendingChange?.members) return pendingChange
     set.storedExpires = set.expires
     const change = { id: set.id, header: headerOf(set) }

@@ -289,7 +289,7 @@ export class EntitySets {
     const header = this.storeOf(dataClass).findSaved(id)
     const usedQuery = givenQuery ?? header?.saved
     if (!usedQuery) throw unknown
-    // A query given with the request is used once; only the one of the creation is kept.
+    // A query sent with the request is used once; only the query that created the set is kept.
     const creator = header ? header.creator : sessionOf(requester)
     const guestNetwork = header ? header.guest?.network : requester.caller?.session?.().guestNetwork
     return this.make(

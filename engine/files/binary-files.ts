@@ -106,7 +106,7 @@ export class BinaryFiles {
     try {
       renameSync(this.incomingPath(id), this.path(id))
     } catch {
-      // Already moved, or found where it is.
+      // The file has already been moved, or is found in `incoming`.
     }
   }
 

@@ -53,7 +53,8 @@ export class BinaryReader {
     if (content instanceof Uint8Array) {
       return { size: end - start, read: at => content.subarray(start + at, end), close() {} }
     }
-    // The descriptor stays readable even if the file is removed. Some microseconds, less than a trip through the thread pool.
+    // The descriptor stays readable even if the file is removed. Opening takes some microseconds, less than a round trip through
+    // the thread pool.
     const file = this.files.open(content.id)
     let reading = 0
     let isClosed = false

@@ -133,7 +133,7 @@ class ChangeReader {
     for (const candidate of candidates) {
       const { change, place, id, time } = candidate
       const decision = passing.get(change.rowId)
-      // An entity from before a change of the model that no longer exists: its deletion follows.
+      // An entity that predates a change of the model and no longer exists: its deletion follows.
       const row = decision && overlay.table(dataClass).row(change.rowId)
       if (!row) continue
       if (this.isFull) return place
@@ -164,7 +164,7 @@ class ChangeReader {
       return new Map(this.select(rowIds, overlay).map(rowId => [rowId, true]))
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      // One of them costs too much.
+      // One of the entities costs too much to select, so each is decided separately.
       return new Map(rowIds.flatMap(rowId => this.decide(rowId, overlay)))
     }
   }

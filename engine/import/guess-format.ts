@@ -61,12 +61,12 @@ const DECIMAL: Question<'.' | ','> = {
     if (last !== '.' && last !== ',') return undefined
     const digits = text.length - text.lastIndexOf(last) - 1
     const other = last === '.' ? ',' : '.'
-    // Two of the same are between groups, as in 1,234,567.
+    // A repeated mark separates groups, as in 1,234,567.
     if (marks.length > 1 && marks[0] === last) return other
     if (marks.length > 1 || digits !== 3) return last
     const integerPart = text.slice(0, text.indexOf(last)).replace(/^[+-]/, '')
     if (integerPart.length > 3 || integerPart.startsWith('0')) return last
-    // A point without other signs is what most programs write.
+    // Most programs write a lone point as the decimal separator.
     return last === '.' ? undefined : null
   },
   ask: texts =>

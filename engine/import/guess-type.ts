@@ -29,7 +29,7 @@ export function typeFor(type: StorageModel, values: readonly unknown[], format: 
     return filledValues.every(value => typeof value === 'object')
       ? (vectorFor(filledValues) ?? type)
       : { type: 'string' }
-  // An infinite number among others is a wrong value.
+  // An infinite value in a column of numbers is invalid.
   if (SURE.includes(type.type) || type.type === 'number' || holdsAll(type, filledValues.map(cellText), format))
     return type
   return { type: 'string' }
@@ -73,7 +73,7 @@ const isFilled = (value: unknown): boolean => value !== null && value !== undefi
 
 function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefined> {
   if (texts.every(text => ISO.test(text) && parseDate(text) !== undefined)) yield dateOf(texts)
-  // A spreadsheet has times of day and durations, which its reader writes so.
+  // The spreadsheet reader writes times of day and durations in this form.
   if (texts.every(isTableTime)) yield { type: 'duration' }
   if (texts.every(isUuid)) yield { type: 'uuid' }
 }

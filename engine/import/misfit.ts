@@ -23,7 +23,7 @@ export function* misfits(
 ): Generator<Misfit> {
   if (attribute.kind !== 'storage') return
   const type = TYPES[attribute.type]
-  // A text of any other value is a text.
+  // The text of any value is valid here.
   const isText = hasFields || attribute.type === 'string'
   for (const [row, value] of values.entries()) {
     if (value === null || value === undefined) continue
@@ -35,7 +35,7 @@ export function* misfits(
       if (convertedValue instanceof Mismatch)
         yield { row, text, reason: `a value of this type is ${convertedValue.expected}` }
     } catch (error) {
-      // Wrong JSON, or a date without a century.
+      // Invalid JSON, or a date without a century.
       yield { row, text, reason: (error as Error).message }
     }
   }

@@ -143,7 +143,7 @@ function itemReader({ element, children }: SchemaColumn): Read {
   const name = nameOf(element)
   const [child] = children
   if (name === 'VARIANT') return inJson
-  // The repeated element of a list may be its item or hold it.
+  // The repeated element of a list is either its item or contains it.
   if (name === 'LIST' && child && child.children.length < 2)
     return listReader(child.children.length === 0 ? itemReader(child) : nestedReader(child.children[0]!))
   if (name === 'MAP' && child?.children.length === 2) {
@@ -196,7 +196,7 @@ function inJson(value: unknown): unknown {
 function textOf(cell: unknown): string {
   const bytes = cell as Uint8Array
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-  // A text may have this character itself.
+  // A valid text may contain this character.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) throw new Error('it has bytes that are not UTF-8')
   return text
 }

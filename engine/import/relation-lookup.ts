@@ -130,7 +130,7 @@ export class RelationLookup {
         const which = `${relation.target.name} has ${JSON.stringify(String(value))} as ${by.name}`
         row.unresolved = {
           reason: `${relation.name}: ${key === undefined ? 'no entity' : 'more than one entity'} of ${which}`,
-          // Rows further down may become it.
+          // A later row may be the missing entity.
           mayCome: key === undefined && relation.target === this.dataClass,
         }
       }

@@ -53,9 +53,9 @@ export class RowSaver {
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
     const { target, dataClass, format, existing, isTrial, moment } = this.options
     await this.lookup?.resolve(batch)
-    // The last one of several rows with one key counts.
+    // The last of several rows with the same key is the one to keep.
     if (existing === 'update' || isTrial) return undefined
-    // A wrong row is empty, so that it is left.
+    // An invalid row is passed as an empty text, so that it is skipped.
     return target.encodeRows(
       dataClass,
       this.lookup?.format ?? format,
@@ -121,7 +121,7 @@ export class RowSaver {
         else failures.set(read, entity)
       },
     )
-    // A row further up may have made the entity.
+    // An earlier row may have created the entity.
     const late = await this.stampsOf([...failures.keys()])
     for (const [read, entity] of failures) {
       const stamp = late.get(read)

@@ -53,7 +53,7 @@ export function guessEncoding({ bytes }: ByteSample): string {
   const zeros = zeroBytes(bytes.subarray(0, ZEROS_IN))
   if (zeros) return zeros
   const { characters, faults } = utf8Characters(bytes)
-  // A few wrong bytes in a text with characters of UTF-8 are mistakes of some rows.
+  // A few invalid bytes in a text with UTF-8 characters are mistakes in some rows.
   return faults > characters ? 'windows-1252' : 'utf-8'
 }
 
@@ -81,7 +81,7 @@ function utf8Characters(bytes: Buffer): { characters: number; faults: number } {
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1
     let end = i + 1
     while (end < i + length && end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end++
-    // The sample may end inside of a character.
+    // The sample may end within a character.
     const isWhole = length > 1 && byte < 0xf5 && (end === i + length || end === bytes.length)
     if (isWhole) characters++
     else faults++

@@ -72,7 +72,7 @@ async function sampleCsv(
   names: ReadonlySet<string>,
 ): Promise<FileSample> {
   const lines = await all(rawLines(parts))
-  // The last line may go on.
+  // The last line may be incomplete.
   if (!isWhole) lines.pop()
   const first = lines.findIndex(({ text }) => !isAboveHeader(text))
   const csvLines = once(first < 0 ? [] : lines.slice(first))
@@ -87,7 +87,7 @@ async function sampleCsv(
   for await (const some of records) {
     for (const record of some.slice(0, MAX_ROWS - read)) {
       const problem = problemOf(record)
-      // The sample ends within a record, whose lines follow.
+      // The sample ends within a record that has further lines.
       isCut ||= !isWhole && problem === NOT_CLOSED
       const fields = problem === undefined ? splitter.split(record.text) : []
       const reason = problem ?? (fields.length === header.length ? undefined : fieldCount(fields, header.length))
@@ -149,7 +149,7 @@ async function sampleObjects(
   } catch (error) {
     if (texts.length === 0) throw error
   }
-  // The last one may go on.
+  // The last text may be incomplete.
   if (!sample.isWhole) texts.pop()
   const rows: Record<string, unknown>[] = []
   const unreadable: UnreadableRow[] = []

@@ -69,7 +69,7 @@ export class CsvSplitter {
         records.push({ line: first!.line, text: lines.map(({ text }) => text).join('\n') })
         continue
       }
-      // The lines after it may be records of their own.
+      // The following lines may be separate records.
       for (const other of others.reverse()) open.push(other)
       records.push({ ...first!, ...outcome })
     }

@@ -43,7 +43,7 @@ export function* followLog(folder: string, from: LogPlace, last: number): Genera
   let before = from
   while (before.sequence < last) {
     const segments = segmentsOf(folder)
-    // A record that was taken back may be in the segment in front of that of its successor.
+    // A record that was taken back may be in the segment before the segment of its successor.
     const at = segments.findLastIndex(({ first }) => first <= before.sequence + 1)
     if (at < 0) throw new LogGapError(before, segments[0] && placeOf(segments[0]))
     const next = segments[at + 1]?.first ?? Number.POSITIVE_INFINITY
@@ -57,7 +57,7 @@ export function* followLog(folder: string, from: LogPlace, last: number): Genera
         yield entry
         before = entry.after
       }
-      // Neither a record of this segment nor the segment that follows it.
+      // Neither this segment nor the next one continues the log.
       if (before.sequence < last && before.sequence === start) throw new LogGapError(before, undefined)
     } finally {
       segment.close()

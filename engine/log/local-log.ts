@@ -96,7 +96,7 @@ export class LocalLog implements CommitLog {
 
   append(record: Uint8Array): LogPosition {
     if (this.hasFailed) throw new Error('the record before has failed, and was not taken back')
-    // Until the bytes of this record are written there is nothing to take back, least of all the record before.
+    // Until the bytes of this record are written there is nothing to take back, and the previous record must stay.
     this.before = undefined
     const frameLength = frameBytes(record.length)
     if (!this.current || this.current.end + frameLength > this.current.bytes) this.begin(frameLength)
@@ -121,7 +121,7 @@ export class LocalLog implements CommitLog {
     writeAll(segment.descriptor, ZEROS.subarray(0, Math.min(HEADER_BYTES, segment.bytes - end)), end)
     fdatasyncSync(segment.descriptor)
     this.end = position
-    // After a failed sync, the system may report a later one as done that has not written everything.
+    // After a failed sync, the system may report a later sync as successful although it has not written everything.
     segment.end = this.hasFailed ? segment.bytes : end
     this.before = undefined
     this.hasFailed = false
@@ -146,7 +146,7 @@ export class LocalLog implements CommitLog {
       const isNeeded = !next || next.first > sequence + 1
       const isRecent = bytes <= keepBytes && now() - mtimeMs <= keepMs
       const isFollowed = bytes <= followedBytes && (!next || next.first > this.followed + 1)
-      // A gap would make everything older useless.
+      // A gap would make all older segments useless.
       const isKept = isNeeded || (keptSegments.length === this.segments.length - 1 - i && (isRecent || isFollowed))
       if (isKept) keptSegments.unshift(segment)
       else rmSync(segment.path, { force: true })
@@ -202,7 +202,7 @@ export class LocalLog implements CommitLog {
     const size = Math.max(this.nextBytes(), HEADER_BYTES + neededBytes)
     const path = join(this.folder, segmentName(first))
     const file = join(this.folder, this.next === 'ready' ? NEXT : NEW)
-    // One that is still being filled is for the segment after this one.
+    // A file that is still being filled is for the segment after this one.
     if (this.next !== 'begun') this.next = 'missing'
     const target = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
@@ -252,7 +252,7 @@ export class LocalLog implements CommitLog {
       }
       this.next = 'ready'
     } catch {
-      // The disk is full, or the folder is gone: the record that needs the segment finds out, and says so.
+      // The disk is full, or the folder is missing: the record that needs the segment will fail and report it.
       rmSync(path, { force: true })
       this.next = 'failed'
     }

@@ -70,7 +70,7 @@ export function* readSegments(
     last = { sequence: first - 1, hash: header.previous }
     const { salt } = header
     if (withStart && begins) yield { ...last, record: NO_BYTES, frame: NO_BYTES, salt }
-    // A record that was taken back may follow where another segment was begun.
+    // A record that was taken back may be followed by the start of another segment.
     while (!next || last.sequence + 1 < next.first) {
       const frame = decodeFrame(bytes, at, salt, last.hash, last.sequence + 1)
       if (!frame) break
@@ -94,7 +94,7 @@ export function* readSegments(
 export function* readBehind(segments: readonly SegmentFile[], from: LogPosition): Generator<LogEntry> {
   let last = from
   for (const [i, { path }] of segments.entries()) {
-    // A record that was taken back may follow where another segment was begun.
+    // A record that was taken back may be followed by the start of another segment.
     const next = segments[i + 1]?.first ?? Number.POSITIVE_INFINITY
     if (next <= last.sequence + 1) continue
     const bytes = readWhole(path)

@@ -54,14 +54,14 @@ export class SaveBodies {
   async read(request: SaveRequest, passesCode: boolean, caller: Caller | undefined): Promise<SaveRequest> {
     const { pool, limits, now } = this.options
     const { dataClass, trusted, access, mode, ifMatch, user } = request
-    // One for all parts, and for the elements that are left to the writer.
+    // The same moment for all parts, and for the elements that the writer encodes.
     const moment = request.moment ?? now()
     // In shared memory, neither the pool nor the writer copies it.
     const body = await copyShared(withoutMark(request.body))
     // A new entity has no version.
     const encode =
       mode === 'update' && !ifMatch && !passesCode ? { dataClass, access, trusted, user, moment } : undefined
-    // Without clients that wait for these answers, they are bytes.
+    // The parts are bytes, because no clients wait for these answers.
     const split = { kind: 'split', body, limits: trusted ? TRUSTED_BODY : bodyLimits(request, limits) } as const
     const parts = readParts((await pool.run(split, caller)) as Uint8Array)
     const shares = sharesOf(parts.ranges, body.length)

@@ -69,7 +69,7 @@ export class SavedAnswers {
           // Copied, because all saves of one transaction are answered before the first answer is sent.
           return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
         } catch (error) {
-          // An alias leads to a database.
+          // An alias refers to data in a database.
           if (!needsOf(error)) throw error
         }
       }

@@ -37,7 +37,7 @@ interface LoadedTasks {
 
 /** Imports the modules of plugins. A module that fails leaves the thread alive; the start of the server reports it. */
 export async function loadTasks(modules: readonly TaskModule[]): Promise<LoadedTasks> {
-  // Stack traces name source files of plugins, not their bundles.
+  // Makes stack traces name source files of plugins, not their bundles.
   if (modules.length > 0) process.setSourceMapsEnabled(true)
   const problems: string[] = []
   const kinds: [string, TaskKind][] = []

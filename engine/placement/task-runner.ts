@@ -116,7 +116,7 @@ export class TaskRunner {
       if (needs.kind === 'entities') {
         const other = elsewhere(needs.dataClass)
         if (!other) return undefined
-        // A task knows the tables of the store and of one back end besides.
+        // A task has the tables of the store and of at most one other back end.
         if (isElsewhere) throw RemoteErrors.NOT_HERE('A request that leads to two back ends', needs.dataClass)
         isElsewhere = true
         return () => other.run(task, caller)

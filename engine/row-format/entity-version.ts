@@ -24,7 +24,7 @@ export function versionOf(bytes: Uint8Array, start: number): string {
   while (at < bytes.length && !isDigit(bytes[at]!)) at++
   let stamp = 0
   for (; at < bytes.length && isDigit(bytes[at]!); at++) stamp = stamp * 10 + bytes[at]! - ZERO
-  // Decimal, and no more than 31 bits each: any other text takes several times as long to make.
+  // Decimal numbers of at most 31 bits each: any other text takes several times as long to build.
   return `${stamp}-${digest(bytes, key, keyEnd)}${digest(bytes, time, timeEnd)}`
 }
 

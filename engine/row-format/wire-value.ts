@@ -115,7 +115,7 @@ export function uriKey(key: string): string {
     /[()']/g,
     c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-  // Quotes delimit the key for the server; as %22 and not as a raw quote, so that browsers accept the address too.
+  // Quotes delimit the key for the server; written as %22 instead of a raw quote, so that browsers accept the address too.
   return NEEDS_QUOTES.test(key) ? `%22${encodedKey}%22` : encodedKey
 }
 

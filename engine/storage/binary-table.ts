@@ -102,7 +102,7 @@ export class BinaryTable {
     const { fileReferences, state } = this.environment
     if (count <= 0) {
       fileReferences.removeSync(key)
-      // Its file is removed after the commit; a crash in between leaves it to the next start.
+      // Its file is removed after the commit; after a crash in between, the next start removes it.
       state.putSync(removalKey(id), NOTHING)
     } else {
       const value = Buffer.allocUnsafe(4)

@@ -42,7 +42,7 @@ export function encodeChanges(changes: readonly Change[]): Buffer {
 /** See `RecordStore.changesBetween`. */
 export function changesBetween(environment: Environment, from: number, to: number): Change[] | undefined {
   if (to < from || to - from > MAX_CHANGES) return undefined
-  // The log is pruned from its start: if it has the commit `from`, none after it is missing.
+  // The log is pruned from its start: if it contains the commit `from`, it contains all later commits.
   if (environment.changes.getBinaryFast(changeKey(from)) === undefined) return undefined
   const changes: Change[] = []
   let last = from

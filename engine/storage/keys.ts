@@ -169,7 +169,8 @@ function writeIndexPrefix(attribute: StorageAttribute, value: Value): number {
 }
 
 function writeNumber(value: number, at: number): number {
-  // -0 and 0 are one value. Negative numbers have all bits flipped, others the sign bit: then bytes sort as numbers do.
+  // -0 and 0 are the same value. All bits of negative numbers are inverted, and the sign bit of other numbers, so that bytes sort
+  // like numbers.
   scratchView.setFloat64(at, value === 0 ? 0 : value)
   const high = scratchView.getUint32(at)
   if (high & 0x80000000) {

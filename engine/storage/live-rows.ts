@@ -14,7 +14,7 @@ export class LiveRows {
     const { nextRowId, rowCount } = readTableState(environment, tableNumber)
     this.words = new Uint32Array((nextRowId + 31) >>> 5)
     if (rowCount === nextRowId) {
-      // No row was ever deleted: no need to look.
+      // No row was ever deleted, so the row keys need not be read.
       for (let rowId = 0; rowId < nextRowId; rowId++) this.insert(rowId)
     } else {
       for (const key of keyRange(environment.rows, rowKey(tableNumber, 0), rowKey(tableNumber, NO_ROW))) {

@@ -240,7 +240,7 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined {
-    // Its database has been asked before, if at all.
+    // The save has already checked the entity in its database, if a check was necessary.
     if (!dataClass.place.isStore) return { rowId: NO_ROW, key }
     const { targets } = this.table(dataClass)
     const knownTarget = targets.get(key)
@@ -408,7 +408,7 @@ export class LmdbTransaction implements StoreTransaction {
   private finish(): void {
     this.indexes.flush()
     this.binaries.forgetRemoved()
-    // Ids that nothing was put under are used again; the log would not know of them.
+    // Ids that no row was stored under are used again, because the log would not record them.
     if (this.log && this.effects.length === 0) return
     for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
     const { changes } = this

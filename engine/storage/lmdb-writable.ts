@@ -43,7 +43,7 @@ export class LmdbWritable implements WritableStore {
   set memoryImage(id: string) {
     const image: StoredImage = { id }
     this.environment.meta.putSync(IMAGE, image)
-    // The log does not have it.
+    // The log does not contain this change.
     void this.log?.checkpoint()
   }
 

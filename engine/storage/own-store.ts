@@ -62,7 +62,8 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
   let log: StoreLog | undefined
   try {
     const isLogged = options.log !== undefined && lock.kind === 'file' && canReadDataFile
-    // Another token is that of a process that was ended. With its own, a thread of this process was, and the file is as it left it.
+    // A different token means that a process was killed. With this process's token, only a thread was ended, and the file is in
+    // the state that the thread left.
     const checkpoint = readCheckpoint(path)
     const continuedCheckpoint = checkpoint?.token === token ? checkpoint : undefined
     if (!continuedCheckpoint) await recoverExclusively(options, onNote)
@@ -138,7 +139,7 @@ function openStoreLog(
     log = new LocalLog(options)
   } catch (error) {
     if (continuedCheckpoint || !(error instanceof DamagedLogError)) throw error
-    // The store was closed, so it is complete without its log.
+    // The store was closed properly, so it is complete without its log.
     const aside = putAside(folder)
     onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`, 'warn')
     log = new LocalLog(options)
@@ -156,7 +157,7 @@ function isEmpty(path: string, wasMaking: boolean): boolean {
     return examineFolder(path, { wasMaking }) !== 'store'
   } catch (error) {
     if (!wasMaking || !(error instanceof DamagedStoreError)) throw error
-    // The process that made the store was ended; there was no data yet.
+    // The process that created the store was killed; there was no data yet.
     clearUnmade(path)
     return true
   }

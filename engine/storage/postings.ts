@@ -97,7 +97,7 @@ export function addPostings(table: Table, prefix: Buffer, rowIds: readonly numbe
     for (const rowId of rowIds) insertPosting(table, prefix, rowId)
     return
   }
-  // The usual case: new rows after the others.
+  // The usual case: new rows come after the existing ones.
   for (const rowId of rowIds) {
     if (count === CHUNK_ROWS) {
       putChunk(table, postingKey(prefix, scratchWords[count]!), 0, count)
@@ -179,7 +179,8 @@ function addBelow(table: Table, prefix: Buffer, difference: number): void {
 function chunkKey(table: Table, prefix: Buffer, rowId: number): Buffer {
   const key = postingKey(prefix, NO_ROW)
   const bytes = getBytes(table, key)
-  // The row belongs to the last chunk: none is below it, or the row is not before its first.
+  // The row belongs to the last chunk: either there is no chunk below, or the row does not come before the first row of the last
+  // chunk.
   if (!bytes || readWord(bytes, 0) === 0 || readWord(bytes, 4) <= rowId) return key
   const [nextKey] = table.getKeys({ start: postingKey(prefix, rowId), limit: 1 })
   return nextKey!

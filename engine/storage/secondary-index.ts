@@ -26,7 +26,7 @@ export class LmdbIndex implements SecondaryIndex {
 
   equal(value: Value): RowSet {
     const { start, end, recheck } = this.equalRange(value)
-    // Rows of one value are in the order of their ids.
+    // Rows with the same value are ordered by their ids.
     return RowSet.fromSorted(
       start.equals(end) ? NO_ROWS : this.recheckRows(postings(this.environment.index, start), recheck),
     )

@@ -91,7 +91,7 @@ export function lockDataFile(folder: string, options: { shared: boolean }): File
 
 /** Locks the data file for a reader. @returns undefined while it is being replaced */
 export const lockForReading = (folder: string): FileLock | undefined =>
-  // A server that removes a file tries the lock for a moment.
+  // A server that removes a file briefly tries the lock.
   waitFor(
     () => lockDataFile(folder, { shared: true }),
     TRIED_MS,

@@ -208,7 +208,7 @@ export class StoreLog {
         this.pinned.end()
         this.pinned = this.next!
         this.next = undefined
-        // A process that was killed while it read would keep pages for ever.
+        // The reader slot of a killed process would retain pages forever.
         environment.root.readerCheck()
         // The next checkpoint tries again.
         this.attempt('saveFailed', () => log.trim(this.state.checkpoint))
@@ -219,7 +219,7 @@ export class StoreLog {
           if (!this.isClosed) this.advance({ kind: 'due' })
         }, CHECKPOINT_MS).unref()
         return
-      // The transaction goes on, or is answered, when the caller returns.
+      // The transaction continues, or is answered, when the caller returns.
       case 'commit':
       case 'acknowledge':
     }

@@ -43,7 +43,8 @@ export class StoreOwner {
   take(kind: LockKind, { waitMs, renewMs, onWait }: StoreLockOptions): void {
     const { environment, token } = this
     if (kind === 'lease') this.waitForLease(waitMs, MISSED * renewMs, onWait)
-    // Stays a transaction of its own: after a compacting copy, LMDB (lmdb-js 3.5.6) ends the process when the first one frees some hundred pages.
+    // Must stay a separate transaction: after a compacting copy, LMDB (lmdb-js 3.5.6) ends the process when the first transaction
+    // frees some hundred pages.
     environment.root.transactionSync(() => {
       const holder: Holder = {
         token,
@@ -99,7 +100,7 @@ export class StoreOwner {
           lastHolder = now
           renewedAt = performance.now()
         }
-        // A process that is visible needs no lease; any other has to show that it lives.
+        // A process on this machine needs no lease; any other has to show that it is alive.
         const isGone = isHere ? !isRunning(now) : performance.now() - renewedAt >= leaseMs
         return isGone || undefined
       },
@@ -126,7 +127,7 @@ function isRunning({ pid, started }: Holder): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it runs under another user.
+    // EPERM: the process runs under another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   const now = startOf(pid)

@@ -82,7 +82,7 @@ class Walk {
     }
     if (tree.root === undefined) return
     const { hasNumbers = false, onEntry } = special
-    // Tables are found through the list of them, which is read in any case.
+    // Tables are found through the table list, which is read in any case.
     const isWhole = !this.options.rootsOnly || (onEntry !== undefined && !hasNumbers)
     const visitedTree: Subject = { name, isWhole, hasNumbers, onEntry, branch: 0, leaf: 0, overflow: 0, entries: 0 }
     const before = this.problems.length

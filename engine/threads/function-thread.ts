@@ -59,7 +59,7 @@ process.setSourceMapsEnabled(true)
 
 const { port, modules, tasks, dataClasses, progress, memoryBytes, argumentBounds, logLines } =
   workerData as FunctionThreadOptions
-// Modules of plugins must not reach what the kernel relies on.
+// Modules of plugins must not access data that the kernel relies on.
 for (const name of Object.keys(workerData)) delete workerData[name]
 const plugins = new Set(modules.map(({ plugin }) => plugin))
 const outbox = new Outbox(port)
@@ -74,7 +74,7 @@ let clockOffsetMs = 0
 const waitingCalls = new WaitingCalls(progress, answer)
 
 function answer(call: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
-  // Console output is in the log before the client has the answer.
+  // Console output must be in the log before the client receives the answer.
   console.endCall(call)
   outbox.answer(call, outcome, ranMs)
 }

@@ -16,7 +16,7 @@ const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)
 const counts = countThread(options.store.counts, 'pool')
 let ownStore: PoolStore | undefined
-// Plugin code may throw null after its task has ended, which Piscina would take for an answer.
+// Plugin code may throw null after its task has ended, which Piscina would treat as an answer.
 process.on('uncaughtException', error => {
   throw error instanceof Error ? error : new Error(`a task threw ${String(error)} later`)
 })

@@ -27,13 +27,13 @@ export function serveProcess<Name extends keyof Processes>(
     try {
       setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     } catch {
-      // The system does not allow it.
+      // The system does not allow a change of priority.
     }
     try {
       const result = await work(job, {
         onNote: (text, level) => send({ kind: 'note', text, level }),
         onProgress(step) {
-          // Synchronous work keeps the event from coming.
+          // Synchronous work delays the event.
           if (process.ppid !== server) die()
           const now = performance.now()
           if (now - reportedAt < REPORT_MS) return

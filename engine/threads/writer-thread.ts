@@ -139,7 +139,7 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     // One at a time, and only after the other requests have been answered, because it holds up all others.
     const interactive = open.find(({ steps }) => steps instanceof InteractiveSteps)
     if (interactive) commit([interactive])
-    // Reads tables again that had no room for a change.
+    // Reads tables again for which there was not enough memory when a change was applied.
     fillMemory()
     if (open.length > 0) schedule()
     else if (isClosing) {

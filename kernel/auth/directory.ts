@@ -173,7 +173,7 @@ export class Directory {
     return this.names.has(fold(name))
   }
 
-  /** Returns always the same user for a name, so that repeated logins reveal nothing either. */
+  /** Always returns the same user for a name, so that repeated logins do not reveal whether it exists. */
   private decoy(name: string): DirectoryUser | undefined {
     return this.decoys[createHash('sha256').update(name).digest().readUInt32BE(0) % this.decoys.length]
   }

@@ -38,7 +38,7 @@ export function exposureWarnings(config: Config, secretFiles: readonly string[] 
 function storeMode(folder: string): number {
   const mode = modeOf(folder)
   if (!(mode & SEARCH)) return 0
-  // With the right to write to the folder, a file can be replaced by another.
+  // Users who may write to the folder can replace its files.
   const modes = readdirSync(folder).map(name => modeOf(join(folder, name)))
   return [mode & WRITE, ...modes].reduce((all, each) => all | each, 0) & READ_OR_WRITE
 }

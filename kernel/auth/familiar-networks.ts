@@ -39,7 +39,7 @@ export class FamiliarNetworks {
   remember(name: string, network: string): void {
     const now = this.now()
     const networks = this.of(name)
-    // At most one write a day per network.
+    // At most one write per day and network.
     if (networks.some(familiar => familiar.network === network && now - familiar.at < DAY_MS)) return
     const otherNetworks = networks.filter(familiar => familiar.network !== network && !this.hasExpired(familiar))
     const value = [{ network, at: now }, ...otherNetworks].slice(0, MAX_NETWORKS)

@@ -16,7 +16,7 @@ export async function ask(
   let answer: Response
   const headers = {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
-    // Compression takes longer than a way that does not leave the machine.
+    // Compression takes longer than a connection within this machine.
     ...(LOCAL.has(address.hostname) && { 'accept-encoding': 'identity' }),
   }
   try {

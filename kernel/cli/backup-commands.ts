@@ -111,6 +111,6 @@ A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
 function placeOf(command: Command, folderOption: string | undefined, config?: Config): BackupArguments['place'] {
   const folder = folderOption ?? config?.backup.folder
   if (folder === undefined) throw new UsageError('name the folder of the backups, or set backup.folder')
-  // The parent of a command takes a flag that both have.
+  // The parent command takes a flag that both commands have.
   return { folder, endpoint: command.optsWithGlobals<{ endpoint?: string }>().endpoint ?? config?.backup.endpoint }
 }

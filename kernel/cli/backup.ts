@@ -112,7 +112,8 @@ function readMoment(text: string): Moment {
   const time = parseDate(text)
   if (time === undefined)
     throw new BackupError(`--at ${text} is neither a time, such as 2026-01-31T09:30, nor a stamp, such as 1200`)
-  // A time that an offset may follow has none: it is in the time zone of this machine, as ISO texts without a zone are in JavaScript.
+  // A time that accepts an offset has none yet: it is in the time zone of this machine, like ISO texts without a zone in
+  // JavaScript.
   const isLocal = parseDate(`${text}Z`) !== undefined
   return { time: isLocal ? Date.parse(new Date(time).toISOString().slice(0, -1)) : time }
 }

@@ -21,7 +21,7 @@ export class TypeChecker {
     this.#running = child
     let output = ''
     child.stdout.on('data', chunk => (output += chunk))
-    // Paths in the output are relative to the working directory. A check that was stopped concerns older files.
+    // Paths in the output are relative to the working directory. The result of a check that was stopped concerns older files.
     child.on('close', code => {
       if (this.#running !== child) return
       this.#running = undefined

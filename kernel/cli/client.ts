@@ -27,7 +27,7 @@ export async function client(readConfig: () => Config, options: ClientArguments)
   const text =
     options.url === undefined ? await fromModel(readConfig(), options) : await fromServer(options.url, options)
   if (options.out === '-') {
-    // Not by `print`, which hides secrets: a name of the model may be one.
+    // Not written with `print`, which hides secrets: a name in the model may equal one.
     process.stdout.write(text)
     return undefined
   }

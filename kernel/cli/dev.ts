@@ -32,7 +32,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
     return startServer(atPort(parts, parts.config.server.port))
   }
   let server = await unlessStopped(open(), stop)
-  // Whichever port was requested: clients expect the next server on the port of this one.
+  // Clients expect the next server on the port of this one, whichever port was requested.
   const { port } = server
 
   const files = (): string[] => {
@@ -116,7 +116,7 @@ function rewriteTypes({ config, engine }: ServerParts): void {
   const file = join(config.folder, 'tesser-model.d.ts')
   if (!existsSync(file)) return
   const text = writeTypes(loadModel(engine.model), basename(config.model))
-  // Compilers that watch the file would restart otherwise.
+  // Written only if changed: otherwise compilers that watch the file would restart.
   if (readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
 }
 

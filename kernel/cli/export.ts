@@ -89,7 +89,7 @@ export async function exportEntities(
     bytes += chunk.length
   })
   await writeWhole(out, path => {
-    // Open before anything can fail: a stream would open it later, maybe when it has been removed.
+    // Opened before anything can fail: a stream would open it later, possibly after it has been removed.
     const file = createWriteStream(path, { fd: openSync(path, 'w', 0o600) })
     return packing ? pipeline(body, packing, file) : pipeline(body, file)
   })
@@ -100,7 +100,7 @@ function checkTable(name: string, format: ExportFormat, out: string | undefined)
   if (out === undefined) throw new InputError(`${name} is written to a file: name it with --out`)
   if (withoutPacking(out) !== out)
     throw new InputError(`${out}: ${name} cannot be compressed; CSV, NDJSON and JSON can`)
-  // Other tables of a database would go with it.
+  // Overwriting a database would also remove its other tables.
   if (format === 'sqlite' && existsSync(out))
     throw new InputError(`${out} exists; an export creates a new database: give another name, or remove the file`)
 }
@@ -143,7 +143,7 @@ async function* asArray(lines: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
   yield Buffer.from('[')
   let separator = ''
   for await (const chunk of lines) {
-    // One character for each byte.
+    // latin1 maps each byte to one character.
     const text = separator + Buffer.from(chunk).toString('latin1').replaceAll('\n', LINE_END)
     separator = text.endsWith(LINE_END) ? LINE_END : ''
     yield Buffer.from(text.slice(0, text.length - separator.length), 'latin1')

@@ -62,7 +62,7 @@ export async function importFile(
   print(`${describeSummary(summary, summary.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
   if (rejectedCount > 0) {
     const errors = new ErrorFile(settings.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`)
-    // Lines of the answer itself, with the digits of long integers.
+    // Taken from the text of the answer, to keep the digits of long integers.
     const lines = rejectedLines(text)
     for (const line of table ? table.inFile(lines) : lines) errors.add(line)
     errors.close()

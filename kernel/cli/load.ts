@@ -108,7 +108,7 @@ async function loadSource(
   if (into === undefined) throw new InputError('name the dataclass with --into, or have one created with --new-class')
 
   const bundler = new ModuleBundler()
-  // Events of plugins are part of a save, and their calculated attributes part of an entity.
+  // Events in plugins are part of a save, and calculated attributes in plugins part of an entity.
   const plugins = await importPlugins(config, bundler)
   const engine = await openEngine({
     ...engineOptions(config, plugins, createdClass?.model),
@@ -149,7 +149,7 @@ async function loadSource(
     if (remainder) errors.continueAt(remainder.errorBytes)
     if (remainder) output.write(`continuing after row ${remainder.position + remainder.savedRows.size}\n`)
     const file = await openFile(rows, dataClass, { sample, read, columns, created: createdClass })
-    // Values behind the sample have to be as those in it.
+    // Values after the sample must have the form of the values in it.
     const proposals = createdClass?.values ?? remainder?.proposed
     await loadRows({
       target: engine.rows,

@@ -6,8 +6,8 @@ import { describeSystemError } from '../../engine/base/system-error.ts'
 import { FAILED, printError, UNUSABLE } from './outcome.ts'
 import { program } from './program.ts'
 
-// Node.js 22 and later keep the compiled code. It lies beside the code itself, so that only users who can change the code can change
-// it. Elsewhere, and if the folder cannot be written to, this does nothing.
+// Node.js 22 and later cache compiled code. The cache is next to the code itself, so that only users who can change the code can
+// change it. In older versions, and if the folder is not writable, this does nothing.
 const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown }
 enableCompileCache?.(fileURLToPath(new URL('../../compile-cache', outputUrl('kernel/cli/main.js'))))
 
@@ -19,16 +19,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') printError(`tesser: the output cannot be written: ${describeSystemError(error)}`)
   process.exit(error.code === 'EPIPE' ? CLOSED_PIPE : FAILED)
 })
-// Messages that cannot be written change nothing about the work.
+// A message that cannot be written does not affect the command.
 process.stderr.on('error', () => {})
 
-// An empty variable counts as unset, as those of the configuration do.
+// An empty variable counts as unset, like the variables of the configuration.
 if (process.env.TESSER_KEY === '') delete process.env.TESSER_KEY
 
 try {
   await program.parseAsync()
 } catch (error) {
-  // Errors that the user can correct say how in their message; for a bug of ours only the stack helps.
+  // Errors that the user can correct have a message that explains how; for a bug in Tesser only the stack helps.
   const isBug = [TypeError, RangeError, ReferenceError].some(type => error instanceof type)
   printError(
     `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}`,

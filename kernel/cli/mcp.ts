@@ -143,7 +143,7 @@ function refusalOf(status: number, text: string, url: string): string {
 /** @param error of `fetch`, which has the reason as its cause */
 function unreachable(url: string, { cause, message }: Error): string {
   const { code } = (cause ?? {}) as { readonly code?: string }
-  // A member of the message that is sent as a header.
+  // A member of the message is sent as a header, and is not valid there.
   if (!cause) return `the request cannot be sent: ${message.slice(0, 200)}`
   return `no server answers at ${url} (${code ?? message}); start it with tesser start, or give its address with --url`
 }

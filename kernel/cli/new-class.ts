@@ -140,7 +140,7 @@ function readModel(path: string, className: string): { text: string; model: Draf
     ? `{\n  "name": ${JSON.stringify(className.toLowerCase())},\n  "dataClasses": {}\n}\n`
     : readFileSync(path, 'utf8')
   const model = isNew ? JSON.parse(text) : readJsonFile(path, 'model')
-  // With a sentence for whatever is wrong.
+  // Throws an error that describes whatever is invalid.
   loadModel(model)
   return { text, model: model as DraftModel }
 }

@@ -56,7 +56,7 @@ export async function openSource(source: string, signal?: AbortSignal, maxBytes 
     return { path: source, size: stats.size, modifiedMs: stats.mtimeMs, close() {} }
   }
   const bytes = await remoteBytes(source, signal)
-  // Its rights are those of the user alone.
+  // Only the user has access to the folder.
   const folder = mkdtempSync(join(tmpdir(), 'tesser-'))
   const close = removedAtExit(folder)
   try {
@@ -87,7 +87,7 @@ async function* limitBytes(source: string, bytes: AsyncIterable<Buffer>, maxByte
 function removedAtExit(folder: string): () => void {
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   const onSignal = (_: NodeJS.Signals, number: number): void => {
-    // Others listen to end in their own way.
+    // Other listeners end the process themselves.
     if (process.listenerCount('SIGINT') === 1) process.exit(128 + number)
   }
   process.on('exit', remove)

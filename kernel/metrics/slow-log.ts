@@ -33,7 +33,7 @@ export class SlowLog {
     }
     const { method, plugin, status, aborted, rowsExamined, rowsSent, receivedBytes, answerBytes, work } = request
     const read = request.subject?.read
-    // A client that disconnects is not a fault of the server, and may be the reason for the time.
+    // A client that disconnects is not an error of the server, and may itself be the reason for the duration.
     this.log[aborted ? 'debug' : 'warn'](
       {
         client: request.client.address,

@@ -31,7 +31,7 @@ export function callerSession(
       granted,
       privileges,
       storage,
-      // A key or a token has no end of its own here, but the value must be a valid date.
+      // A session of a key or a token does not expire here, but the value must be a valid date.
       expires: Math.min(expires, MAX_DATE),
       idleMinutes,
       entitySets,
@@ -64,7 +64,7 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
     visit.session = await sessions.restore(visit.session, restored)
     return
   }
-  // First, because the session can be another one afterwards, to which all other changes belong.
+  // Applied first, because the login can replace the session, and all other changes belong to the new one.
   if (granted) {
     const { userName, privileges, roles } = granted
     const rights = privileges.length + roles.length > 0 ? { privileges, roles } : NOTHING_GRANTED
@@ -73,7 +73,7 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
     if (Object.keys(changes).length === 1) return
   }
   const apply = (record: SessionRecord): void => {
-    // Entry by entry: of two calls at a time the later one replaces the entries that it has changed, and no others.
+    // Merged by entry: if two calls run concurrently, the later one only replaces the entries that it has changed.
     if (storage) {
       record.storage = Object.fromEntries(
         Object.entries({ ...record.storage, ...storage }).filter(([, value]) => value !== undefined),

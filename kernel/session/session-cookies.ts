@@ -20,7 +20,8 @@ export class SessionCookies {
 
   constructor({ cookieName, sameSite, basePath }: CookieOptions) {
     this.names = [cookieName, OLDER_COOKIE]
-    // Browsers refuse `SameSite=None` without `Secure`, and `Secure` without TLS: clients without TLS get a cookie that works there.
+    // Browsers refuse `SameSite=None` without `Secure`, and `Secure` without TLS: clients without TLS receive a cookie that works
+    // without it.
     this.attributes = {
       secure: `${attributes(basePath, sameSite)}; Secure`,
       plain: attributes(basePath, sameSite === 'none' ? 'lax' : sameSite),

@@ -32,7 +32,7 @@ export class GuestIds {
     private readonly key: Buffer,
     private readonly now: () => number,
   ) {
-    // Random, so that two servers with one key, or one before and after a restart, hardly ever make the same id.
+    // Random, so that two servers with the same key, or one server before and after a restart, hardly ever create the same id.
     this.counter = randomBytes(4).readUInt32BE()
     for (let at = 0; at < this.plaintext.length; at += BLOCK_BYTES) this.plaintext.writeBigUInt64BE(MARK, at)
   }

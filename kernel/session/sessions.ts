@@ -123,7 +123,7 @@ export class Sessions {
     idleMinutes = 0,
   ): Promise<Session> {
     const storage = this.options.keepGuestStorage && session.isGuest ? session.record.storage : {}
-    // The old session first: an id that was planted must not outlive the login.
+    // The old session ends first: an id that an attacker planted must not outlive the login.
     await this.end(session)
     if (isGuestRecord({ user, granted: grants })) return this.guest(peer)
     const { address } = peer.client
@@ -273,7 +273,7 @@ export class Sessions {
     if (!recent) return undefined
     const session = this.store.inMemory(recent.handle)
     if (session) return this.use(session)
-    // A guest without stored state. A session that has ended has no time left.
+    // The session belongs to a guest without stored state. A session that has ended has no time left.
     return recent.isGuest && !this.lifetimes.hasExpired(recent.record) ? recent : undefined
   }
 

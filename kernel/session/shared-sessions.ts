@@ -53,7 +53,7 @@ export class SharedSessions implements SessionStore {
 
   constructor(private readonly context: SharedSessionsOptions) {
     this.copyMs = context.copySeconds * 1000
-    // Also makes the tables. A database that is away is asked again later.
+    // Also creates the tables. A database that is unavailable is asked again later.
     this.askGuestKey().catch(() => {})
   }
 
@@ -99,7 +99,7 @@ export class SharedSessions implements SessionStore {
       const copy = this.copies.get(handle)
       const { record } = copy?.session ?? session
       const startedAt = performance.now()
-      // Nothing is changed here that is not stored.
+      // Changes a copy, because the session in memory must not differ from the stored one.
       const changedRecord = structuredClone(record)
       change(changedRecord)
       const content = contentOf(handle, changedRecord)
@@ -126,7 +126,7 @@ export class SharedSessions implements SessionStore {
         return
       }
       await this.ask(handle)
-      // It has ended on another server.
+      // The session has ended on another server.
       if (!this.inMemory(handle)) return
     }
     throw SessionErrors.CHANGING()
@@ -139,7 +139,7 @@ export class SharedSessions implements SessionStore {
   forget(handle: string): void {
     const endedCopy = { session: undefined, version: 0, knownAt: performance.now() }
     const copy = this.copies.get(handle)
-    // Further ids have the same copy.
+    // Other ids may share this copy.
     if (copy) Object.assign(copy, endedCopy)
     else this.put(handle, endedCopy)
   }
@@ -199,7 +199,7 @@ export class SharedSessions implements SessionStore {
 
   private isFresh({ session, knownAt }: Copy): boolean {
     if (performance.now() - knownAt >= this.copyMs) return false
-    // Another server may have extended it.
+    // Another server may have extended the session.
     return !session || !this.context.lifetimes.hasExpired(session.record)
   }
 
@@ -213,7 +213,7 @@ export class SharedSessions implements SessionStore {
       return
     }
     const copy = this.copies.get(hash)
-    // Begun meanwhile.
+    // The session has begun meanwhile.
     if (copy && copy.knownAt > startedAt) return
     if (copy?.session?.handle === hash) this.announceEnd(hash)
     else this.put(hash, { session: undefined, version: 0, knownAt: startedAt })
@@ -233,7 +233,7 @@ export class SharedSessions implements SessionStore {
     const { handle, version } = sharedSession
     const knownCopy = this.copies.get(handle)
     if (!knownCopy?.session) {
-      // Ended meanwhile.
+      // The session has ended meanwhile.
       if (knownCopy && knownCopy.knownAt > startedAt) return knownCopy
       const session = this.sessionOf(sharedSession)
       this.storedRecords.add(session.record)

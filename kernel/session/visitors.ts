@@ -82,9 +82,9 @@ export class Visitors {
   ): TransportResponse {
     if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
-    // Most paths outside the protocol have no use for a guest.
+    // Most paths outside the protocol do not need a guest session.
     if (session.isGuest && !isChanged && !request.path.startsWith('/rest')) return reply
-    // Spelled out: an object copied by `...` and then extended is slow to make.
+    // Written out: an object copied with `...` and then extended is slow to create.
     const { status, headers, tag, body } = reply
     return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), tag, body }
   }

@@ -61,7 +61,7 @@ export abstract class BodyReceiver<T> implements Receiving {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // A handler may have answered before this is settled; an error without a listener is not a fault then.
+    // A handler may have answered before the promise is settled; an unhandled rejection is then not an error.
     this.promise.catch(() => {})
     this.timer = setTimeout(() => this.timedOut(), limits.timeoutMs)
     if (declaredLength !== undefined && declaredLength > 2 * limits.bodyBytes) {

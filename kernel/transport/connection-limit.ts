@@ -41,7 +41,7 @@ export function fileLimit(): number {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
   } catch {
-    // Not Linux. The report is slower.
+    // Systems other than Linux need the report, which is slower.
     const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
     const soft = userLimits?.open_files?.soft
     return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY

@@ -94,7 +94,7 @@ export class RequestGuard {
       return EdgeErrors.HEAD_TOO_LARGE(headerBytes)
     }
     if (!KNOWN_METHODS.has(method)) return malformedRequest('the method is not one of HTTP, in upper case')
-    // `*` and absolute targets are for proxies; one of the builds cannot parse them, so none accepts them.
+    // `*` and absolute targets are for proxies; one of the builds cannot parse them, so all builds refuse them.
     if (path.charCodeAt(0) !== 47) return malformedRequest('the request target does not start with "/"')
     if (this.#namelessHeader) return malformedRequest('a header has no name')
     if (this.#hosts !== 1) return malformedRequest(`there are ${this.#hosts} Host headers, exactly one is needed`)

@@ -48,7 +48,8 @@ export class HeldBody implements Receiving {
 
   /** Passes the kept bytes, and those still to arrive, to `taker`. */
   handTo(taker: Receiving): void {
-    // First, because the taker may pause at a piece, and that must hold. Further bytes arrive in a later turn.
+    // Called first, because the taker may pause at a piece, and that pause must remain in effect. Further bytes arrive in a later
+    // turn.
     this.#resume()
     this.#taker = taker
     const pieces = this.#pieces

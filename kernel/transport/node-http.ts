@@ -78,7 +78,7 @@ function createHttpServer(limits: TransportOptions['limits'], identity: TlsIdent
     requestTimeout: 0,
     headersTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, limits.requestTimeoutMs),
-    // The guard demands it, with an explanatory answer.
+    // The guard requires the header, and answers with an explanation.
     requireHostHeader: false,
   }
   return identity ? createTlsServer({ ...settings, ...identity }) : createServer(settings)
@@ -276,7 +276,7 @@ class NodeHttpExchange extends Exchange {
     if (bodiless || this.method === 'HEAD' || size === 0) res.end()
     else if (isStream(body)) void this.sendStream(body)
     else if (isSource(body)) void this.#writeSource(body)
-    // A copy: Node keeps the bytes that the socket does not take at once, and the handler owns the original.
+    // Copied, because Node keeps the bytes that the socket does not accept immediately, and the handler owns the original.
     else if (body.byteLength > PIECE_BYTES) void this.#writeSource(new OwnedBytes(Buffer.from(body)))
     else res.end(Buffer.from(body))
     res.once('finish', () => this.#boundRest())
@@ -285,7 +285,7 @@ class NodeHttpExchange extends Exchange {
   }
 
   protected sendPiece(piece: Uint8Array): Promise<void> {
-    // Node keeps bytes that the socket does not take at once.
+    // Node keeps bytes that the socket does not accept immediately.
     return new Promise(resolve =>
       this.#res.write(piece, () => {
         this.#sentBytes += piece.byteLength
@@ -317,7 +317,7 @@ class NodeHttpExchange extends Exchange {
     try {
       for (let offset = 0; offset < source.size && !this.finished; ) {
         const piece = await source.read(offset)
-        // Node keeps bytes that the socket does not take at once, and the next piece may overwrite this one.
+        // Node keeps bytes that the socket does not accept immediately, and the next piece may overwrite this one.
         await new Promise<unknown>(resolve => res.write(piece, resolve))
         offset += piece.byteLength
         this.#sentBytes = offset

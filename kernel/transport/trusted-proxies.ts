@@ -90,7 +90,7 @@ export class TrustedProxies {
 }
 
 function isEntry(entry: string): boolean {
-  // `compile` accepts "1" as an address; elsewhere it is a number of proxies.
+  // `compile` accepts "1" as an address; in other settings it is a number of proxies.
   if (!NAMES.includes(entry) && addressOf(entry.split('/')[0]) === undefined) return false
   try {
     compile(entry)
@@ -143,7 +143,7 @@ function lastItems(list: string): string[] {
 function addressOf(node: string | undefined): string | undefined {
   if (node === undefined || node.length > 100) return undefined
   const address = /^\[([^\]]*)\](?::\w+)?$/.exec(node)?.[1] ?? /^([\d.]+):\w+$/.exec(node)?.[1] ?? node
-  // Not `isValid` alone, which accepts `1` and `0x7f.1`.
+  // `isValid` is not sufficient, because it accepts `1` and `0x7f.1`.
   return (address.includes(':') && ipaddr.isValid(address)) || ipaddr.IPv4.isValidFourPartDecimal(address)
     ? ipaddr.process(address).toString()
     : undefined

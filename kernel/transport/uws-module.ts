@@ -3,7 +3,7 @@ import type * as Uws from 'uWebSockets.js'
 
 /** Either build: the older one has all functions of the newer one that are used. */
 export type UwsModule = typeof Uws & {
-  // Missing in its types.
+  // The types of the module lack this function.
   _cfg?: (option: string) => void
   LIBUS_LISTEN_EXCLUSIVE_PORT: number
 }

@@ -31,7 +31,7 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
       apps.push(app)
       return app
     }
-    // First, because the build reports only that something failed, if at all.
+    // Checked first, because the build reports only that something failed, if anything.
     let certificate = options.tls && (await readTls(options.tls)).certificate
     let listenSocket = await listen(uws, addApp(), options)
     const port = uws.us_socket_local_port(listenSocket)
@@ -53,7 +53,8 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
         const app = addApp()
         const socket = await tryToListen(app, { ...options, port }, SHARED)
         if (!socket) throw new Error(`the system does not let port ${port} be listened to a second time`)
-        // In the next turn connections waiting at the old socket are accepted; one that arrives in it is reset, before a handshake.
+        // In the next turn, connections waiting at the old socket are accepted; a connection that arrives during that turn is
+        // reset before a handshake.
         await new Promise(resolve => setImmediate(resolve))
         if (closing) app.close()
         else {
@@ -163,9 +164,9 @@ class UwsExchange extends Exchange {
 
   override serve(eachHeader: Parameters<Exchange['serve']>[0]): void {
     super.serve(eachHeader)
-    // It may have been dropped before this listens for its end.
+    // The connection may have been dropped before this listener was added.
     if (this.#isDropped && !this.finished) this.abort()
-    // Without this listener an unanswered request ends the process. Most are answered by now.
+    // Without this listener an unanswered request ends the process. Most requests have been answered by now.
     if (!this.finished) this.#res.onAborted(() => this.abort())
   }
 
@@ -221,7 +222,7 @@ class UwsExchange extends Exchange {
     // The default status is 200 OK.
     if (status !== 200) res.writeStatus(`${status} ${reason}`)
     if (headerLines.length > 0) {
-      // A call of native code costs more than the text for it.
+      // Each call of native code costs more than building one combined text.
       let value = allBehind(headerLines)
       if (cookie !== undefined) value += `\r\nSet-Cookie: ${cookie}`
       if (tag !== undefined) value += `\r\nETag: ${tag}`
@@ -348,7 +349,7 @@ class UwsExchange extends Exchange {
     }
     const start = res.getWriteOffset()
     if (!this.holdRest(total - start)) {
-      // Not in the turn that writes.
+      // The connection must not be dropped in the turn that writes.
       setImmediate(() => this.drop())
       return
     }

@@ -71,7 +71,7 @@ export class Converter {
     return new Promise((resolve, fail) => {
       this.queue.push({ order, finish: resolve, fail })
       if (this.queue.length > queueLimit) {
-        // The newest among the tasks whose images have taken the most time.
+        // Refuses the newest of the tasks whose images have taken the most time.
         this.takeFrom(this.queue, (best, each) => each >= best).fail(
           BinaryRequestErrors.TOO_MANY_CONVERSIONS(queueLimit).retryAfter(1),
         )

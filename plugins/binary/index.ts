@@ -120,7 +120,7 @@ export default definePlugin({
           const open = (start: number, end: number) => bytes.slice(start, end)
           return partOf({ headers, mediaType: `image/${conversion}`, tag, size: bytes.length, open }, conditions)
         }
-        // Better than nothing for clients that can show it.
+        // The stored image is better than nothing for clients that can show it.
         return variant!.format === 'best' ? replyWithStored() : EMPTY
       })
     }

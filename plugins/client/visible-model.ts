@@ -78,7 +78,7 @@ export function visibleModel({ view, classes, mayCall, registered }: ModelSource
         .filter(([, callable]) => callable.length > 0),
     ),
     parameters: firstOfEach(
-      // Commands answer with something else than entities.
+      // Commands do not answer with entities.
       (registered?.declared ?? []).filter(
         ({ isBuiltIn, verbs, on = SELECTIONS }) => !isBuiltIn && !verbs && on.includes('list'),
       ),

@@ -159,7 +159,7 @@ const HEAD_VALUES = ['readonly __KEY: string', 'readonly __STAMP: number', 'read
 
 function keyType(attribute: AttributeDescription): string {
   const type = valueType(attribute, 'text')
-  // In `__KEY` it is text, whatever its type.
+  // `__KEY` is a string, whatever the type of the key.
   return unionOf([...type.split(' | '), 'string'])
 }
 

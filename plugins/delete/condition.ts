@@ -31,7 +31,7 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
   if (source.kind === 'all' && source.blank) throw empty('the address names neither key nor entity set where it should')
   const { repeatedParameter } = request
   if (repeatedParameter !== undefined) throw DeleteErrors.REPEATED(repeatedParameter)
-  // `/City/`: the key after the slash was empty.
+  // In `/City/`, the key after the slash is empty.
   if (source.kind === 'all' && !parameters.has('$filter') && request.transport.path.endsWith('/')) {
     throw empty('the address ends with "/", where a key may be missing')
   }

@@ -60,7 +60,7 @@ export default definePlugin({
     const open = (request: RestRequest, text: string): Reply | undefined | Promise<Reply | undefined> => {
       const { read } = request
       if (request.isEntity || read.source.kind !== 'all') throw EntitySetRequestErrors.NOT_ON_ENTITIES(read.dataClass)
-      // A set that is to be released must not be recreated for that.
+      // A set must not be recreated just to be released.
       if (request.parameter('$method') === 'release') return undefined
       read.output.isEntitySet = true
       if (text === '$none') return start(request, undefined)

@@ -64,7 +64,7 @@ const OF_DELETIONS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
       section: '4.4',
     },
   ],
-  // Without examples, which would be sent with saves.
+  // Without examples, because tools would send them with saves.
   [
     '$filter',
     {

@@ -42,7 +42,7 @@ export default definePlugin({
     const table = ({ read, view, transport }: RestRequest) => {
       const { attributes } = read.output
       const schema = schemaOf(view.dataClass(read.dataClass), attributes?.items, view)
-      // All of a given list is looked up, so that a wrong name is still an error.
+      // All names in a given list are looked up, so that a wrong name is still an error.
       const items = attributes?.items ?? schema.map(({ name }) => ({ path: [name], range: undefined }))
       const filtersApplied = read.filter !== undefined
       const output = {
@@ -70,7 +70,7 @@ export default definePlugin({
       const { read, view } = request
       const dataClass = view.dataClass(read.dataClass)
       const columns = columnsOf(dataClass, read.output.attributes?.items, view)
-      // As a parameter the list shows attributes of related entities.
+      // If a parameter gives the list, it may show attributes of related entities.
       const items = read.output.attributes?.items ?? columns.map(path => ({ path: [...path], range: undefined }))
       read.output.attributes = { from: 'parameter', items }
       return lines(

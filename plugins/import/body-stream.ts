@@ -35,7 +35,7 @@ export function receiveRows(request: RestRequest, signal: AbortSignal): { bytes:
     stream.destroy()
   }
   signal.addEventListener('abort', end, { once: true })
-  // A failure is that of the reader.
+  // The reader handles failures.
   stream.on('error', () => {})
   return { bytes: pieces(stream, signal), end }
 }

@@ -63,7 +63,7 @@ export default definePlugin({
     const { concurrency, keepDone, keepDoneHours, keepFailedDays } = options
     const keepDoneMs = keepDoneHours * 3_600_000
     const keepFailedMs = keepFailedDays * 86_400_000
-    // Without functions nothing could run.
+    // Without functions, no job could run.
     const functions = [...jobs.declared.values()]
     const schedules = await readSchedules(functions)
     const runner =

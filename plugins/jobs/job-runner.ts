@@ -115,7 +115,7 @@ export class JobRunner {
     const { jobs, now } = this.options
     this.isClosed = true
     clearTimeout(this.timer)
-    // A change of the queue may be under way.
+    // Waits for a change of the queue that may be in progress.
     await this.inTurn(() => {})
     for (const attempt of this.attempts.values()) attempt.abort()
     const until = Date.now() + CLOSE_MS
@@ -149,7 +149,7 @@ export class JobRunner {
       if (wait === 0) this.wake()
       else this.timer = setTimeout(() => this.wake(), wait).unref()
     } catch (error) {
-      // The changes are stored or not: the next look finds out.
+      // It is unknown whether the changes were stored: the next run finds out.
       this.mustRecover = true
       this.report(error)
       this.timer = setTimeout(() => this.wake(), RETRY_MS).unref()
@@ -224,7 +224,7 @@ export class JobRunner {
   private scheduled(now: number): { changes: JobChange[]; next: ReadonlyMap<string, number | undefined> } {
     const changes: JobChange[] = []
     const next = new Map<string, number | undefined>()
-    // A clock that was ahead once has left times that are too late. To compute a time takes longer than all else here.
+    // A clock that was once ahead has left times that are too late. Computing a time takes longer than everything else here.
     const isChecked = Math.abs(now - this.checkedAt) < LOOK_MS
     if (!isChecked) this.checkedAt = now
     for (const [name, schedule] of this.options.schedules) {

@@ -54,7 +54,7 @@ export class ModelChangeRun {
         },
         onProgress: step => this.advance(step),
       })
-      // A copy for a model that has been taken back.
+      // The copy was made for a model change that has been reverted.
       if (!isChange) await modelChange.discard()
       this.state = isChange ? 'ready' : 'none'
       const outcome = isChange

@@ -62,7 +62,7 @@ async function answerWithPage(
   answer: (isPage: boolean) => Promise<Reply>,
 ): Promise<Reply> {
   const isPage = wantsPage(request.transport)
-  // The head is read, and the address of the client, after the implementation is loaded.
+  // The head and the client's address are read after the implementation has been loaded.
   request.transport.keep()
   try {
     return await answer(isPage)

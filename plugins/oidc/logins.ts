@@ -37,7 +37,7 @@ export class OidcLogins {
   /** Sends a browser to its provider. @throws {OidcErrors.RETURN_TO} 400 {@link OidcErrors.UNAVAILABLE} 503 */
   async begin(name: string, { transport }: RestRequest): Promise<Reply> {
     const returnTo = this.returnTo(transport.query)
-    // The same one for all tabs, so that logins can be under way in each.
+    // The same cookie for all tabs, so that logins can be in progress in each.
     const browser = this.cookie.read(transport.header('cookie')) ?? this.cookie.create()
     const checks = await this.pending.begin({ provider: name, returnTo }, browser)
     const url = await this.providers.get(name)!.authorizationUrl(checks)
@@ -99,7 +99,7 @@ export class OidcLogins {
     const { log, identities } = this.scope
     try {
       const user = userOf(name, options, claims)
-      // The user or key of this name has rights of its own, and plugin code knows users by their names.
+      // A user or key with this name has separate rights, and plugin code identifies users by name.
       if (identities.directory.has?.(user.userName))
         throw new Refused('its name is that of a user or key of this server')
       return user

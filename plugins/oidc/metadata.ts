@@ -7,7 +7,7 @@ const ENDPOINTS = [...NEEDED, 'userinfo_endpoint', 'end_session_endpoint'] as co
 
 /** @throws {Error} the provider cannot be used, or serves more than one issuer */
 export function checkMetadata(metadata: ServerMetadata, options: Pick<ProviderOptions, 'issuer' | 'allowHttp'>): void {
-  // A provider for all tenants of the world would let the administrator of each decide who its users are.
+  // A provider that serves all tenants would let the administrator of each tenant decide who its users are.
   if (new URL(metadata.issuer).href !== new URL(options.issuer).href) throw new WrongIssuer(metadata.issuer)
   for (const name of NEEDED)
     if (metadata[name] === undefined) throw new Error(`the metadata of the provider have no ${name}`)

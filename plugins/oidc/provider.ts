@@ -94,7 +94,7 @@ export class Provider {
   private async discover(): Promise<oauth.Configuration> {
     const { issuer, clientId, timeoutSeconds } = this.options
     const isPlain = issuer.startsWith('http:')
-    // Without it a token is trusted because TLS says from whom it came; a proxy that ends TLS could then make one.
+    // Without this check a token is trusted only because it came over TLS; a proxy that terminates TLS could then forge one.
     const execute = [oauth.enableNonRepudiationChecks, ...(isPlain ? [oauth.allowInsecureRequests] : [])]
     try {
       const config = await oauth.discovery(

@@ -20,7 +20,7 @@ export interface Email {
 export function emailOf(text: string): Email | undefined {
   const [, local, domainText] = (text.length <= MAX_NAME && !INVISIBLE.test(text) && EMAIL.exec(text)) || []
   const domain = domainToASCII(domainText ?? '')
-  // Letters of ASCII alone: `toLowerCase` makes a k of the sign for Kelvin.
+  // Lowercases ASCII letters only: `toLowerCase` turns the Kelvin sign into a k.
   const lower = local?.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
   return DOMAIN.test(domain) ? { address: `${lower}@${domain}`, domain } : undefined
 }

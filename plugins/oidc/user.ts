@@ -81,7 +81,7 @@ function grantsOf(claims: Claims, grants: Grants | undefined): { names: string[]
 function textsAt(claims: Claims, path: string): readonly string[] {
   const value = claimAt(claims, path)
   const names = claims._claim_names
-  // Source: OpenID Connect Core, 5.6.2; Entra ID sends groups so when there are many.
+  // Source: OpenID Connect Core, 5.6.2; Entra ID sends groups in this form if there are many.
   if (value === undefined && isObject(names) && Object.hasOwn(names, path.split('.', 1)[0]!))
     throw new Refused(`its claim ${path} is too large for the provider to send`)
   if (value === undefined || value === null) return []

@@ -150,7 +150,7 @@ function componentNames(declarations: readonly DeclaredParameter[]): Map<Declare
 
 function parameterOf({ name, doc, schema, example, required }: DeclaredParameter): Parameter {
   const { format, ...plainSchema } = schema
-  // Formats of texts of the query language mean nothing to others.
+  // Other tools do not know the formats of texts in the query language.
   const general = EXAMPLES[String(format)]
   const usual = example ?? general
   return {

@@ -81,7 +81,7 @@ function addressedDataClass(request: RestRequest, engine: PluginEngine, selects:
   const { read, dataClass, view, parameters } = request
   const { attributes } = read.output
   if (attributes?.from === 'path' && !view.attribute(dataClass!, attributes.items[0]?.path[0] ?? '')) {
-    // A POST to a name that is not an attribute is meant as a call of a function.
+    // A POST to a name that is not an attribute is treated as a function call.
     const name = attributes.items[0]?.path.join('.').slice(0, 100) ?? ''
     throw unknownFunction(name, request, engine)
   }

@@ -74,7 +74,7 @@ export class Hook {
     this.position = place
     this.lastRecord = place.sequence
     this.letters = new DeadLetters(records, options.name, options.deadLetters)
-    // One of each attempt; Node.js takes more than ten for a leak.
+    // Each attempt adds a listener; Node.js warns of a leak above ten.
     setMaxListeners(0, this.aborting.signal)
     this.queue = new DeliveryQueue(options.concurrency, delivery => void this.deliver(delivery))
   }
@@ -169,7 +169,7 @@ export class Hook {
     } else {
       this.counts.failedAttempts++
       const { reason } = outcome
-      // It may have been removed meanwhile.
+      // The letter may have been removed meanwhile.
       if (!this.letters.get(id)) return outcome
       await this.letters.put(
         { ...letter, reason, attempts: letter.attempts + 1, givenUp: this.context.clock.now() },

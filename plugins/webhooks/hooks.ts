@@ -43,7 +43,7 @@ export class Hooks {
         hook: await Hook.open({ options, commits, records, sender, log, clock, onSaved }),
       })
     }
-    // A hook that comes back is a new one.
+    // A hook that is removed and added again starts as a new one.
     const staleCursors = records
       .list(cursorKey(''), MAX_PLACES)
       .filter(({ key }) => !hooks.has(key.slice(cursorKey('').length)))
@@ -83,7 +83,7 @@ export class Hooks {
       await entry.hook.letters.remove(id)
       return json({ result: true })
     }
-    // As it was sent: parsed, its numbers could change.
+    // The event is inserted as it was sent: parsing could change its numbers.
     return encoded(Buffer.from(`${JSON.stringify(describeLetter(letter)).slice(0, -1)},"event":${letter.body}}`))
   }
 

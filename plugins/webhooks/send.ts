@@ -72,9 +72,9 @@ export class Sender {
       const request = begin(this.url, { method: 'POST', agent, headers, signal, ...(lookup && { lookup }) })
       request.on('error', reject)
       request.on('response', answer => {
-        // The status decides; what follows is read so that the connection is free again, and may fail.
+        // The status decides; the rest of the answer is read only to free the connection, and may fail.
         const outcome = outcomeOf(answer, this.now())
-        // At the time limit, too.
+        // From here on, errors resolve with the outcome, even at the time limit.
         request.off('error', reject)
         request.on('error', () => resolve(outcome))
         let read = 0

@@ -38,7 +38,7 @@ export function defineAttributes(prototype: EntityBase, binding: Binding): void 
     if (!ownAccessor && name in prototype) continue
     const member = ownAccessor && membersByName.get(name)
     const code = member ? accessorAt(ownAccessor, placeOf(member, authorClass.name)) : ownAccessor
-    // A stored value is one for every caller.
+    // A stored value is the same for every caller.
     const isUnrestricted = member?.kind === 'calculated' && (member.unrestricted || member.stored)
     const seeing = code && isUnrestricted ? seeingAll(code, binding) : code
     const accessor = guardedDescriptor(seeing ?? accessorOf(attribute, binding), attribute, binding)
@@ -247,7 +247,7 @@ export function valueAt(from: unknown, names: readonly string[]): unknown {
   for (const [i, name] of names.entries()) {
     if (value === null || typeof value !== 'object') return null
     if (isSelection(value)) return value.valuesAt(names.slice(i))
-    // Objects in the data have only own properties.
+    // Only own properties of data objects count as data.
     value = isEntity(value) || Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : null
   }
   return value ?? null

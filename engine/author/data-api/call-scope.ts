@@ -238,7 +238,7 @@ export class CallScope {
 
   timeLeft(): number {
     const deadlineAt = this.options?.time?.deadlineAt
-    // The process is being debugged.
+    // The process is being debugged, so the call has no deadline.
     if (deadlineAt === Number.POSITIVE_INFINITY) return deadlineAt
     const most = this.codeSession.options.transactionTimeoutMs ?? TRANSACTION_TIMEOUT_MS
     return Math.max(1, Math.min(most, (deadlineAt ?? Number.POSITIVE_INFINITY) - Date.now()))

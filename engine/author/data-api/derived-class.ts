@@ -23,7 +23,7 @@ export function derivedClass<T extends object>(base: new () => T, codeSession: C
     function promotedMethod(this: unknown, ...args: unknown[]): unknown {
       const govern = <T>(work: () => T): T => startAs(place, () => codeSession.scope.promoting(resources, work))
       const result = govern(() => Reflect.apply(method, this, args) as unknown)
-      // Its code has not run yet.
+      // The code of a generator has not run yet.
       return member.flow === 'generator' && isGenerator(result) ? governedGenerator(result, govern) : result
     }
     Object.defineProperty(subclass.prototype, name, { value: promotedMethod, writable: true, configurable: true })

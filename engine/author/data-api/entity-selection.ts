@@ -98,7 +98,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { from, query, page } = this.#pending
     const { context } = codeSession.snapshots
     const finder = finderOf(dataClass, context)
-    // After an await some may have been deleted.
+    // Some entities may have been deleted during an await.
     const rows =
       from && this.#version !== codeSession.snapshots.version ? finder.withoutDeleted(from, dataClass, context) : from
     this.#rows = finder.among(rows, query, dataClass, context, page)
@@ -408,7 +408,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const json = texts.get(name)!
     if (name === 'count') return Number(json)
     const value = this.#valueFrom(json, measure!)
-    // A double, also where the values are integers of 64 bits.
+    // An average is a double, even if the values are 64-bit integers.
     return name === 'average' && typeof value === 'bigint' ? Number(value) : value
   }
 

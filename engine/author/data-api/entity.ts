@@ -56,7 +56,7 @@ export class EntityBase {
   constructor() {
     const argument = takeArgument<Made>(new.target)
     if (!argument) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
-    // Before anything asks for the binding, which a class that is only checked does not have.
+    // Comes before any access to the binding, which a class that is only checked lacks.
     // biome-ignore lint/correctness/noConstructorReturn: the fields of subclasses are defined on what is returned
     if (argument.fields) return noteFields(this, argument.fields)
     this.#rowId = argument.rowId
@@ -237,7 +237,7 @@ export class EntityBase {
     changes: object | ((entity: this) => void),
     { attempts = UPDATE_ATTEMPTS }: { attempts?: number } = {},
   ): Status {
-    // Another attempt would lose what has been assigned before.
+    // Another attempt would lose the values assigned before.
     const most = this.touched() ? 1 : attempts
     for (let attempt = 1; ; attempt++) {
       if (typeof changes === 'function') refusePromise(changes(this))
@@ -259,7 +259,7 @@ export class EntityBase {
   #drop({ force = false }: { force?: boolean } = {}): ErrorData | undefined {
     const { codeSession, dataClass } = this[BINDING]
     const row = this.#load()
-    // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
+    // Found by key, not by row id: after a rolled-back transaction the row id may belong to another entity.
     const rowId = row && codeSession.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
     const { deleted: deletedCount, error } = codeSession.writes.drop({

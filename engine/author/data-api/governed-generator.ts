@@ -10,7 +10,7 @@ export function governedGenerator(generator: Generated, govern: <T>(work: () => 
     (name: 'next' | 'return' | 'throw') =>
     (...args: [unknown]): unknown =>
       govern(() => Reflect.apply(generator[name], generator, args) as unknown)
-  // With the helpers of its kind, and as an iterable.
+  // The wrapper inherits the helpers of its kind of generator, and is iterable.
   const wrapper = Object.create(
     Object.getPrototypeOf(Object.getPrototypeOf(generator) as object) as object,
   ) as Generated

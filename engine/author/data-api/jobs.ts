@@ -88,7 +88,7 @@ function argumentsOf(name: string, args: readonly unknown[], reference: (entity:
   try {
     const values = args.map(each => (isEntity(each) ? reference(each as EntityBase) : each))
     text = JSON.stringify(values, function (this: Record<string, unknown>, key, value: unknown) {
-      // As it is, before its own `toJSON` was called.
+      // The original value, before its `toJSON` was called.
       const original = this[key]
       if (isEntity(original)) throw new TypeError('an entity inside of another value')
       if (isSelection(original)) throw new TypeError(`a selection of ${original[BINDING].dataClass.name}`)

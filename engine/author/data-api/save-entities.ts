@@ -160,7 +160,7 @@ function saveAlone(entity: EntityBase, codeSession: CodeSession, runs: number): 
     undo([entity], [restore], codeSession)
     outcome = changedFailure(dataClass, DATABASE_RUNS, entity.getKey())
   }
-  // Inside of another run, that run passes them on.
+  // Inside another run, the outer run passes them on.
   if (!outcome && run && !run.outer) for (const each of run.later) each()
   return outcome
 }

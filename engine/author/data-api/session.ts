@@ -54,7 +54,7 @@ export class TaskSession implements CallSession {
     private readonly data: SessionData,
     private readonly context: SessionContext,
   ) {
-    // The session of this call alone: it came with a message.
+    // A session of this call only, because it arrived with a message.
     this.storage = Object.assign(Object.create(null), data.storage) as Record<string, unknown>
     this.storedJson = new Map(Object.entries(data.storage).map(([name, value]) => [name, JSON.stringify(value)]))
     this.granted = data.granted

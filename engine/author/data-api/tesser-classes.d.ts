@@ -10,7 +10,7 @@ import type {
 } from '../declare/author-types.ts'
 import type { Attributes, DataClassName } from '../declare/model-types.ts'
 
-// With `*`, because only then can `Model` and `Classes` be merged into under the name of this module.
+// `*` is required: otherwise `Model` and `Classes` cannot be merged into under the name of this module.
 export * from '../declare/author-types.ts'
 export * from '../declare/model-types.ts'
 export type { CalculatedOptions } from '../declare/calculated-options.ts'

@@ -97,7 +97,7 @@ function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): 
   )
   const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
   const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
-  // Members of an object are shown with it.
+  // Members of an object are shown together with the object.
   tree.set(name!, inner)
   if (inner && isRelation) add(inner, rest, binding.codeSession.binding(attribute.target.name))
 }

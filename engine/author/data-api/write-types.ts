@@ -34,7 +34,7 @@ function writeDataClass(dataClass: DataClass): string {
     block('attributes', attributes.filter(attribute => !isCalculated(attribute)).map(writeAttribute)),
     block('calculated', attributes.filter(isCalculated).map(writeAttribute)),
     block('relations', relations),
-    // Numbers that a query may also give as texts.
+    // Attributes with numbers that a query may also give as strings.
     ...(durations.length > 0 ? [`durations: ${durations.map(({ name }) => stringText(name)).join(' | ')}`] : []),
   ])}`
     .split('\n')

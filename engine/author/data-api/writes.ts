@@ -79,7 +79,7 @@ export class Writes {
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
     this.demandWrite()
-    // Events run with their own rights, the deletion itself with those of the caller.
+    // Events run with their own rights, the deletion itself with the rights of the caller.
     const { rights } = this.codeSession.scope
     const { dataClass } = this.codeSession.binding(request.dataClass)
     const send = (each: typeof request) => this.changesOf(dataClass).drop({ ...rights, ...each }, dataClass)

@@ -31,7 +31,7 @@ function newAjv(): Ajv2020 {
   const regExp = Object.assign(
     (pattern: string) => {
       const expression = compileRe2(pattern)
-      // The compiler tells patterns apart by their text.
+      // The compiler distinguishes patterns by their text.
       return { test: (text: string) => expression.matcher(text).find(), toString: () => pattern }
     },
     { code: '' },

@@ -52,7 +52,7 @@ export function authorClasses(exports: Readonly<Record<string, unknown>>): Autho
   const classes = [...new Set(Object.values(exports))].filter(
     (value): value is AuthorClass => typeof value === 'function' && SUBJECT in value && !Object.hasOwn(value, SUBJECT),
   )
-  // A class that another one extends is part of that one.
+  // A base class is described as part of the class that extends it.
   return classes.filter(each => !classes.some(other => Object.prototype.isPrototypeOf.call(each, other)))
 }
 

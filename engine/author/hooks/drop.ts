@@ -72,7 +72,7 @@ function dropShared(
   const run = changes.beside(
     dataClass,
     request.atomic,
-    // The deletion of one may be what the events of the next have read.
+    // The events of one entity may have read another entity that is deleted with it.
     () => drop.run(request, part => (request.rowIds.length > 1 && changes.hasBegun ? undefined : send(part))),
     result => result !== undefined && result.deleted > 0,
   )
@@ -113,7 +113,7 @@ function dropAlone(
       codeSession.writes.endRun(events, result !== undefined && !result.error && !result.changed)
     }
     const { error = result.changed ? changedMeanwhile(dataClass) : undefined } = result
-    // Nothing is left of a deletion whose events have written.
+    // A failed deletion whose events have written is rolled back completely.
     if (!error || events.mark === undefined) total.deleted += result.deleted
     if (mayWait && error && isReferenced(error)) blockedPositions.push(...positions)
     else {
@@ -271,7 +271,7 @@ class Drop {
       const { dataClass, rowId } = row
       if (!names.has(dataClass) || this.isGone(row)) continue
       const { jobs = [] } = this.looked.get(identify(row)) ?? {}
-      // In a transaction, what has changed since was written by the events of this deletion.
+      // In a transaction, any change since then was made by the events of this deletion.
       const now = this.codeSession.writes.isInTransaction
         ? this.codeSession.snapshots.unrestricted.table(dataClass).row(rowId)?.stamp
         : undefined
@@ -309,7 +309,7 @@ class Drop {
     for (const [id, { row, entity, failure }] of this.looked) {
       const events = this.context.classes.events(row.dataClass)!
       const isGone = !rowExists(this.codeSession.snapshots.unrestricted.table(row.dataClass), row.rowId)
-      // This row stays because of the events of others.
+      // This row stays because events of other rows prevent its deletion.
       if (!isGone && !failure && !this.deletable.has(id)) continue
       try {
         this.codeSession.scope.asEvent(() =>
@@ -331,7 +331,7 @@ class Drop {
     const entity = this.entity(dataClass, rowId)
     const chain = this.events.chainTo(entity)
     if (this.context.dropping.has(id) || chain) return busyFailure('drop', dataClass.name, chain).error
-    // Read now: it is gone after the deletion.
+    // Read now, because the key is not available after the deletion.
     const key = describe(entity.getKey())
     const look: Looked = { row, entity, failure: undefined, jobs: [] }
     this.looked.set(id, look)

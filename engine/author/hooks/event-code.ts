@@ -114,7 +114,7 @@ function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
         call.waitFor(result, place)
         return undefined
       }
-      // Its rejection has no other reader.
+      // Nothing else handles the rejection.
       result.then(undefined, () => {})
       throw new TypeError(`the code of the event ${kind} returned a promise; only afterSave and afterDrop may wait`)
     }

@@ -50,11 +50,11 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
   let stamp = UNSEEN
   // Nothing has been sent to the writer yet, so a failure concerns only this element.
   try {
-    // Looked up before any right is checked: a refusal shows the entity, and a hidden one must answer as a missing one.
+    // Looked up before any right is checked: a refusal shows the entity, and a hidden entity must be answered like a missing one.
     const entity = find(key, context)
     if (key !== null && !entity) return { hooked: { ...NOTHING_SEEN, failure: notFound(key, dataClass) } }
     stamp = entity?.getStamp() ?? 0
-    // The writer refuses it, so no plugin code runs.
+    // The writer refuses the element, so no plugin code runs.
     if (!view.may(entity ? 'update' : 'create', dataClass))
       return { hooked: { expectedStamp: stamp, values: {}, unchanged: [] } }
     return codeSession.writes.runEvents(run, () => {
@@ -209,7 +209,7 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     // The key of an existing entity stays.
     if (target === binding.dataClass.key && !entity.isNew()) return
     sentValues.set(target, value)
-    // Unchanged attributes are not touched, so that a save that changes nothing has no events.
+    // Unchanged attributes are not touched, so that a save that changes nothing triggers no events.
     if (!entity.isNew() && sameValue(internals.row(entity)!.value(target) as Value, value)) return
     internals.assign(entity, target, value)
   }

@@ -82,7 +82,7 @@ function ask(dataClass: DataClass, { name, place }: EventMethod, codeSession: Co
   const code = (instance as unknown as Record<string, (event: EventDetails) => unknown>)[name]!
   const selection = runAs(place, () => code.call(instance, { kind: 'restrict', dataClassName: dataClass.name }))
   if (selection === undefined || selection === null) return undefined
-  // To take anything else for "no filter" would show everything.
+  // Treating anything else as "no filter" would show everything.
   if (!(selection instanceof SelectionBase) || selection[BINDING].dataClass !== dataClass) {
     throw QueryErrors.BAD_RESTRICTION(dataClass.name)
   }

@@ -89,7 +89,7 @@ export function saveElements<Answer>(
   }
   const finish = (): Answer => {
     if (hooks.classes.restrict(binding.dataClass)) hideUnseen(entities, sentKeys, binding)
-    // New values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
+    // A preview shows new values without keeping them. Source: protocol notes, 5.5 and 5.7.
     const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
     const { many } = body
     const previews = isPreview ? [...fine].flatMap(([index, entity]) => previewOf(entity, entities[index]!, index)) : []
@@ -202,7 +202,7 @@ class Saving {
   decided({ sentElements, elements }: Slice, { entities, globalStamp }: SaveResult): (Decided | undefined)[] {
     const { hooks } = this.context
     this.globalStamp = globalStamp
-    // In a request for all or nothing, the others are decided with them.
+    // In an atomic request, the outcomes of all elements are decided together.
     const isOpen = isOneTransaction(this.request) && entities.some(({ isOutdated }) => isOutdated)
     return entities.map((savedEntity, i) => {
       const { entity } = elements[i]!
@@ -261,7 +261,7 @@ class Saving {
         this.globalStamp = globalStamp
         return { sent: element, saved: entities[0]!, ...preparedElement }
       }
-      // Entities that are not kept are shown with its new values and the old stamp. Source: protocol notes, 5.5.
+      // Entities that are not kept are shown with their new values and the old stamp. Source: protocol notes, 5.5.
       const preview = mode !== 'update' || atomic ? save(mode === 'update' ? 'refresh' : mode) : undefined
       const decision = preview?.saved.failure ? preview : save('update')
       isKept = decision.saved.failure === undefined
@@ -293,7 +293,7 @@ class Saving {
       elements,
       request: {
         ...request,
-        // Rows that were encoded in advance are those of the whole body, and code may change them.
+        // Rows encoded in advance belong to the whole body, and code may change their values.
         encoded: undefined,
         trusted: request.trusted ?? false,
         mode,

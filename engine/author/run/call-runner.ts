@@ -239,7 +239,7 @@ export class CallRunner {
         const { views, queries, options } = codeSession
         const { context } = codeSession.snapshots
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
-        // A separate buffer, which can be transferred: `slice` of a Buffer does not copy.
+        // Copied into a separate buffer that can be transferred; `slice` of a Buffer does not copy.
         return { body: new Uint8Array(planTask(task.task, scope, context).run()) }
       }
       case 'save':
@@ -358,7 +358,7 @@ function outcomeOfThrown(exception: unknown): TaskOutcome {
   if (exception instanceof ProtocolError) {
     const error = exception.toData()
     const place = placeOfFault(exception)
-    // Plugin code may have put a secret into what it asked of the data API.
+    // Plugin code may have passed a secret to the data API.
     const answer = { error: place ? errorWithoutKnownSecrets(error) : error }
     return isMisuse(error) ? { ...answer, fault: faultOf(exception), place: place ?? runningCode() } : answer
   }

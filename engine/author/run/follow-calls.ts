@@ -34,7 +34,8 @@ export function followCalls({ begins, ends, switches }: Observer): void {
       if (callStack.length === 0 && call) ends(call)
     },
   }).enable()
-  // The promise that is forgotten most is that of `fetch`, which is not one of an asynchronous function in each version of Node.js.
+  // The most frequently forgotten promise is the one that `fetch` returns; not every version of Node.js creates it in an async
+  // function.
   const { fetch } = globalThis
   globalThis.fetch = async (...request) => fetch(...request)
   promiseHooks.createHook({ init: noteBegin, settled: promise => codeContext()?.call?.alone.delete(promise) })
@@ -43,7 +44,7 @@ export function followCalls({ begins, ends, switches }: Observer): void {
 function noteBegin(promise: Promise<unknown>, parent: Promise<unknown> | undefined): void {
   const call = codeContext()?.call
   if (!call || call.hasEnded) return
-  // A promise with a parent is made by `await` or `then`: something waits for the parent.
+  // A promise with a parent is created by `await` or `then`: something waits for the parent.
   if (parent) call.alone.delete(parent)
   else if (call.beginsFunction) call.beginsFunction = false
   else call.alone.set(promise, traceOfBegin())
@@ -85,7 +86,7 @@ export class ForgottenPromises {
         .filter(frame => !frame.includes(HOOKS))
       if (CONSTRUCTOR.test(firstFrame) || (INTERNAL.test(firstFrame) && INTERNAL.test(callers[0] ?? ''))) continue
       const caller = callers.find(frame => this.ownerOf(frame) !== 'server')
-      // A library may begin something for itself.
+      // A library may start asynchronous work for its own purposes.
       if (caller !== undefined && this.ownerOf(caller) === 'plugin') return `${firstFrame}\n${caller}`
     }
     return undefined

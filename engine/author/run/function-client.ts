@@ -123,7 +123,7 @@ export class FunctionClient {
     const options = {
       name: `the function ${fullName}`,
       place,
-      // The deadline of an asynchronous function is mostly waiting.
+      // An asynchronous function spends most of its deadline waiting.
       deadlineMs: mayWait && ownMs !== undefined ? Math.min(ownMs, this.options.deadlineMs) : ownMs,
       asyncDeadlineMs: ownMs,
       isAsync: mayWait,
@@ -208,7 +208,7 @@ export class FunctionClient {
     }
     const sentTask = { ...task, session: session?.data, traceparent: caller?.traceparent }
     const outcome = await pool.run(sentTask, options, conclude)
-    // A task has only outcomes of its kind.
+    // A task only has outcomes of its own kind.
     return ('stream' in outcome ? outcome : await conclude(outcome)) as unknown as Outcome
   }
 }

@@ -140,7 +140,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
   }
 
   onIdle(calls: readonly PendingCall[]): void {
-    // They have waited longest.
+    // These calls have waited longest.
     this.waitingTasks.unshift(...calls)
     this.sendNext()
   }
@@ -158,7 +158,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
       flow.gone()
       return
     }
-    // Also if the function has not declared that it is one.
+    // Applies even if the function is not declared asynchronous.
     if (!call.isAsync) this.state.asyncCount++
     call.isAsync = true
     call.stream = new FunctionStream(flow)
@@ -175,7 +175,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     const { name, place, task } = runningCall ?? {}
     const text = `a function thread ended${name ? ` in ${name}` : ''}: ${reason}`
     this.state.onLog({ level: 'error', text, place, job: task && jobOf(task) })
-    // Other costs of a task are up to the client, which must not get the function refused for others.
+    // A client determines the other costs of a task, and must not be able to get the function refused for other clients.
     if (runningCall && isCode) this.state.breaker.endedThread(runningCall.name)
     for (const [call, error] of failures) this.fail(call, error)
     if (slot.isLoaded) this.sendNext()

@@ -14,7 +14,7 @@ const MAX_KILL_MS = 500
 export function killThread(worker: Worker, progress: Int32Array): void {
   const startedAt = Date.now()
   let timer: NodeJS.Timeout
-  // Each attempt adds a listener.
+  // Each attempt adds a listener; Node.js warns of a leak above ten.
   worker.setMaxListeners(0)
   const tryIn = (pauseMs: number): void => {
     timer = setTimeout(() => {

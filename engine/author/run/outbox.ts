@@ -31,7 +31,7 @@ export class Outbox {
   /** Sends a part of an answer that is a stream. @returns its size as the client will report it */
   chunk({ id }: RunningCall, text: string | Uint8Array): number {
     const chunk = bytesOfLong(text)
-    // Afterwards the bytes belong to the kernel thread.
+    // After the transfer, the bytes belong to the kernel thread.
     const { length } = chunk
     const isOwn = chunk instanceof Uint8Array && chunk !== text
     this.post({ call: id, chunk }, isOwn ? [chunk.buffer as ArrayBuffer] : [])
@@ -93,7 +93,7 @@ function encodeOutcome(outcome: FunctionOutcome): FunctionOutcome {
 
 function bytesOfLong(body: Uint8Array | string): Uint8Array | string {
   if (typeof body !== 'string' || body.length <= MAX_TEXT) return body
-  // Not from the pool, so that it can be transferred.
+  // Not allocated from the buffer pool, so that it can be transferred.
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(body))
   bytes.write(body)
   return bytes

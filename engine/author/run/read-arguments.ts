@@ -44,7 +44,7 @@ export function convertArguments(
 ): unknown[] {
   return values.map((value, i) => {
     if (!isObject(value)) return value
-    // Values of a job may come from clients, and stay values.
+    // Arguments of a job may come from clients, and are not converted to entities or selections.
     if (job) return job.entities?.includes(i) ? findEntity(value, codeSession) : value
     if (value.__ENTITY === true) return toEntity(value, i + 1, codeSession.views.of(access), codeSession)
     if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, codeSession)
@@ -98,7 +98,7 @@ function toEntity(object: JsonObject, position: number, view: View, codeSession:
   try {
     entity.fromObject(shownValues(object, position, view, binding))
   } catch (error) {
-    // The client sent a value that does not fit.
+    // The client sent an invalid value.
     if (error instanceof ProtocolError) throw new ProtocolError({ ...error.toData(), httpStatus: 400 })
     throw error
   }

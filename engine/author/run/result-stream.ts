@@ -119,7 +119,7 @@ export class ResultStream {
       if (this.size >= CHUNK) this.flush()
       if (this.ahead >= AHEAD) {
         this.isPaused = true
-        // Time of a slow client does not count; a stream that is never read ends at its deadline.
+        // Time spent waiting for a slow client is not charged; a stream that is never read ends at its deadline.
         if (this.isRead) call.waitsSince = Number.POSITIVE_INFINITY
         return
       }
@@ -128,7 +128,7 @@ export class ResultStream {
         setImmediate(this.goOn)
         return
       }
-      // The promise of the value.
+      // The next promise is the one that the generator returns for a value.
       call.beginsFunction = isAsync
       const next = values.next()
       call.beginsFunction = false

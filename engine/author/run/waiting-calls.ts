@@ -69,7 +69,7 @@ export class WaitingCalls {
   }
 
   private look(): void {
-    // Not with the last call: most last no longer than their turn.
+    // Stopped here and not when the last call ends: most calls end within their turn.
     if (this.calls.size === 0) {
       clearInterval(this.timer)
       this.timer = undefined

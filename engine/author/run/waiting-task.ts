@@ -81,7 +81,7 @@ export class WaitingTask {
       return
     }
     if (knownOutcome && !call.hasEnded) surroundings.onFault(exception)
-    // The writer may save it yet.
+    // The writer may still save it.
     this.end(knownOutcome ?? surroundings.failureOf(this.isWriting ? WriterErrors.OUTCOME_UNKNOWN() : exception))
   }
 

@@ -162,7 +162,7 @@ export class WorkerSlot {
     })
     this.exit = new Promise(resolve => {
       this.worker.on('exit', () => {
-        // Messages that it sent before its end.
+        // Receives messages that the thread sent before it ended.
         this.receiveAll()
         port1.close()
         this.end(this.reason ?? 'its code ended the thread (process.exit?)')
@@ -196,7 +196,7 @@ export class WorkerSlot {
 
   send(batch: readonly PendingCall[]): void {
     this.isIdle = false
-    // They fit into a word of the progress.
+    // Call numbers must fit into one word of the progress memory.
     this.first = this.first > MAX_NUMBER ? 1 : this.first + this.sentCount
     this.sentCount = batch.length
     this.batch = batch
@@ -340,7 +340,7 @@ export class WorkerSlot {
     for (const [i, pending] of batch.entries()) {
       const call = first + i
       if (i >= doneCount) open.delete(call)
-      // Its code waits.
+      // The code of the call is still waiting.
       else if (open.has(call)) pending.caller?.onAborted(() => this.tell(call, { gone: call }))
     }
     this.owner.onIdle(batch.slice(doneCount))
@@ -374,7 +374,7 @@ export class WorkerSlot {
     const errorOf = (call: PendingCall): ProtocolError => {
       const { name, deadlineMs } = call
       if (call !== runningCall) return FunctionErrors.INTERRUPTED(name, reason).retryAfter(RETRY_AFTER_SECONDS)
-      // No plugin code had run for it.
+      // No plugin code of the call had run.
       if (begunCall && phase === READING) return FunctionErrors.UNREADABLE_ARGUMENTS(name, reason)
       return isLate ? FunctionErrors.DEADLINE(name, deadlineMs / 1000) : FunctionErrors.ENDED_THREAD(name, reason)
     }

@@ -86,7 +86,7 @@ function entityBody(entity: EntityBase, task: CallTask, codeSession: CodeSession
   const bytes = writeEntity(rowId, projection, codeSession.snapshots.current)
   const touchedNames = entity.touchedAttributes()
   if (touchedNames.length === 0) return bytes.slice()
-  // With the values in memory, not the stored ones.
+  // Touched attributes are shown with their values in memory, not the stored ones.
   const storedValues = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
   const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touchedNames.includes(attribute))
   return limitText(toJson({ ...storedValues, ...Object.fromEntries(values) }, name, view)!, codeSession)
@@ -111,7 +111,7 @@ function toJson(value: unknown, name: string, view: View): string | undefined {
 const replacer = (name: string, view: View) =>
   function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-    // It would be sent as {}.
+    // A promise would be sent as {}.
     if (value instanceof Promise) throw FunctionErrors.BAD_RESULT(name, `"${key.slice(0, 100)}" is a promise; await it`)
     // `value` is the result of `toJSON`.
     const original = this[key]

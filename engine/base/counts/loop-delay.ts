@@ -42,7 +42,7 @@ export class LoopDelay {
     const late = Math.max(0, now - this.lookedAt - LOOK_MS)
     this.lookedAt = now
     Atomics.add(this.beats, 0, 1)
-    // Also counts the checks missed meanwhile, each late by the remaining time.
+    // Also counts the checks missed during the delay, each late by the remaining time.
     for (let ms = late; ms >= 0; ms -= LOOK_MS) observe(this.counts, COUNT.loopDelay, ms)
     this.onDelay?.(late)
   }

@@ -16,12 +16,12 @@ function foldUnicode(text: string): string {
   // Normalisation sorts each run of combining marks by insertion, which is quadratic in its length. Marks are removed at the end
   // anyway, so those of a long text are removed first; only the few that letters decompose into are left to be sorted.
   const letters = text.length > SHORT ? text.replace(COMBINING_MARK, '') : text
-  // A sigma is lowered to ς at the end of a word and to σ elsewhere, which would keep "ΟΔΟΣ" from being the beginning of
-  // "ΟΔΟΣΑ". No letter is lowered to one that decomposes.
+  // A sigma becomes ς at the end of a word and σ elsewhere when lowercased, so "ΟΔΟΣ" would not be a prefix of "ΟΔΟΣΑ".
+  // Lowercasing never yields a letter that decomposes.
   return letters.normalize('NFD').replace(COMBINING_MARK, '').toLowerCase().replaceAll('ς', 'σ')
 }
 
-/** Maximum UTF-16 code units of a text whose marks can be sorted in negligible time, in any order. */
+/** Texts up to this length, in UTF-16 code units, need no protection against slow normalisation. */
 const SHORT = 64
 /** Matches one mark at a time: for a repetition V8 keeps a stack that millions of marks overflow. */
 const COMBINING_MARK = /\p{M}/gu

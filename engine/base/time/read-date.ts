@@ -63,14 +63,15 @@ function leadingDigits(text: string, start: number): number {
   let ms = 0
   for (let at = start, unit = 100; unit >= 1; at++, unit /= 10) {
     const digit = text.charCodeAt(at) - ZERO
-    // Also at the end of the text, where there is no number.
+    // The end of the text has no digit either.
     if (!(digit >= 0 && digit <= 9)) break
     ms += digit * unit
   }
   return ms
 }
 
-// Four digits at least, since `12/06/17` may be of any century. A minus needs six: `-0044` is 45 BC in ISO 8601, 44 BC elsewhere.
+// At least four digits, because `12/06/17` may be of any century. A minus needs six: `-0044` is 45 BC in ISO 8601, but 44 BC
+// elsewhere.
 const YEAR_FIRST = String.raw`(?<year>\+?\d{4,6}|-\d{6})(?<separator>[-/.])(?<month>\d\d?)\k<separator>(?<day>\d\d?)`
 /** The older form of the protocol, which servers also write for years of fewer digits and before 0. */
 const DAY_FIRST = String.raw`!?(?<first>\d\d?)!(?<second>\d\d?)!(?<last>-?\d{1,6})!?`

@@ -19,7 +19,7 @@ export const duration: ScalarDescriptor = {
     new Mismatch('a number of milliseconds or a text such as "08:30:00"'),
   readOperand(source) {
     if (typeof source !== 'string') return readDouble(source)
-    // Not the first number of any text, as for numbers: `08:75` would be 8 milliseconds.
+    // Unlike numbers, a duration is not the first number of any text: `08:75` would be 8 milliseconds.
     return parseClock(source) ?? (NUMBER.test(source) ? readDouble(source) : undefined)
   },
 }

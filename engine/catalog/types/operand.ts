@@ -18,7 +18,7 @@ export const isAbove = (value: number | bigint, operand: NumericOperand): boolea
 
 export type ComparisonScalar = NumericOperand | string
 
-// All are linear: no two of their repetitions can match the same digits.
+// All patterns run in linear time: no two of their repetitions can match the same digits.
 export const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 const DECIMAL = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?\s*$/
 

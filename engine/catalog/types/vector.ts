@@ -4,7 +4,7 @@ import { readVector } from './read-vector.ts'
 
 /** Numbers, each the shortest decimal of a Float32. */
 export const vector: TypeDescriptor = {
-  // The protocol has no type of its own for vectors.
+  // The protocol has no type for vectors.
   catalogName: () => 'object',
   options: ['dimension', 'metric', 'hnsw'],
   needs: { dimension: 'a vector needs the count of its numbers' },

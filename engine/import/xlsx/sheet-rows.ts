@@ -167,7 +167,7 @@ class TextCollector {
 /** Decodes characters that XML cannot contain, which are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
 function unescapeText(text: string): string {
   const read = text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-  // Half a character is none.
+  // An unpaired surrogate is not a character.
   return read.isWellFormed() ? read : text
 }
 

@@ -49,7 +49,8 @@ const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 const kindOf = (words: Uint32Array, page: Address): PageKind => words[(page >>> 2) + PAGE_KIND]! as PageKind
 export const columnKindOf = kindOf as (words: Uint32Array, page: Address) => ColumnKind
 export const bornOf = (words: Uint32Array, page: Address): number => words[(page >>> 2) + PAGE_BORN]!
-// Indexes of the first entries of a page: in the words of the memory, `numbersStart` in its floats and integers.
+// Indexes of the first entries of a page, as positions in the 32-bit words of the memory; for `numbersStart` in its 64-bit floats
+// and integers.
 export const bitsStart = (page: Address): number => (page + PAGE_BITS) >>> 2
 export const valuesStart = (page: Address): number => (page + PAGE_VALUES) >>> 2
 export const codesStart = (page: Address): number => (page + PAGE_CODES) >>> 2
@@ -139,7 +140,7 @@ export class Pages {
   widen(index: number): Address {
     const { heap, allocator } = this.space
     const address = this.page(index)
-    // Always a new page: readers may have this one, even if a row is only added.
+    // Always a new page: readers may be using this one, even if a row is only added.
     const widenedPage = allocator.allocate(pageBytes(BIGINTS), this.part)
     heap.copy(address, widenedPage, PAGE_VALUES)
     const integers = new BigInt64Array(heap.words.buffer, widenedPage + PAGE_VALUES, SEGMENT_ROWS)
@@ -159,7 +160,7 @@ export class Pages {
     // Rounded up, so that lists of all lengths do not need blocks of all sizes.
     this.listCapacity = Math.max(16, 2 ** Math.ceil(Math.log2(this.addresses.length)))
     this.list = allocator.allocate(this.listCapacity * 4, 'directories')
-    // Readers look up segments whose rows were all deleted before the memory was filled.
+    // Zeroed, because readers also look up segments whose rows were all deleted before the memory was filled.
     heap.zero(this.list, this.listCapacity * 4)
     heap.words.set(this.addresses, wordIndex(this.list, 0))
     this.listBorn = sequence

@@ -1,7 +1,7 @@
 import { type Address, NO_ADDRESS, offsetBy, wordAt, wordIndex } from './address.ts'
 import { Pages, type PagesState, ROW_PAGE_ROWS, ROWS, rowBlock, valuesStart, type Workspace } from './pages.ts'
 
-// Words in front of the bytes of a row: their length, and the sequence of the version that it was made for.
+// Words before the bytes of a row: their length, and the sequence of the version that the row was created for.
 const ROW_LENGTH = 0
 const ROW_BORN = 1
 export const ROW_HEADER_BYTES = 8

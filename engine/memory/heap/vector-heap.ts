@@ -15,7 +15,7 @@ export const VECTOR_LAYOUT = {
   vectorSketches: PAGE_SKETCHES,
 }
 
-// Words in front of a vector: the sequence of the version that it was made for, and the address of its codes.
+// Words before a vector: the sequence of the version that it was created for, and the address of its codes.
 const VECTOR_BORN = 0
 const VECTOR_CODES = 1
 /** Word of a page with the address of its sketches. */

@@ -55,7 +55,7 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
         }
       }
     }
-    // No lane may go on reading into the memory when another has failed.
+    // Every lane must have stopped reading into the memory before a failure is reported.
     const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane))
     const failure = lanes.find(result => result.status === 'rejected')
     if (failure) throw failure.reason

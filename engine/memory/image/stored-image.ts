@@ -111,7 +111,7 @@ export function fingerprintOf(formatVersion: number, heap: SharedHeap, shapes: r
     kinds,
     indexed.map(({ name }) => name),
   ])
-  // The size counts too: what did not fit another size may fit this one.
+  // The size is included: an image that did not fit another size may fit this one.
   return createHash('sha256')
     .update(JSON.stringify([formatVersion, heap.size, tables]))
     .digest('hex')

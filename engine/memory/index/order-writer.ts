@@ -132,7 +132,7 @@ export class OrderWriter {
       let child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
       isLast &&= child === lengthOf(words, node) - 1
       if (this.isFull(this.writableChild(node, child))) {
-        // Rows that come in ascending order leave full nodes behind, and not half-full ones.
+        // When rows arrive in ascending order, the split leaves full nodes instead of half-full ones.
         this.split(node, child, isLast)
         child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
       }

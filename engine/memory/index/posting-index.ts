@@ -234,7 +234,7 @@ export class PostingIndex {
   private push(list: Address, rowId: number): void {
     const length = lengthOf(this.words, list)
     this.space.heap.preserve(list, listBytes(length + 1))
-    // Atomic, so that no reader sees it before it sees the row that was here at its new place.
+    // Atomic, so that a reader that sees this row also sees the previous row of this position at its new one.
     Atomics.store(this.words, entriesStart(list) + length, rowId)
     Atomics.store(this.words, wordIndex(list, LENGTH), length + 1)
   }

@@ -15,7 +15,7 @@ export function sortRows(
   for (let i = 0; i < rowIds.length; i++) keys[i] = keyOf(read(rowIds[i]!), texts)
   const positions = sortKeys(keys)
   const sortedIds = positions.map(position => rowIds[position]!)
-  // Different values with the same key: long texts that begin alike, and large integers.
+  // Different values may share a key: long texts with the same beginning, and large integers.
   for (let start = 0, end: number; start < sortedIds.length; start = end) {
     const key = keys[positions[start]!]!
     const value = read(sortedIds[start]!)

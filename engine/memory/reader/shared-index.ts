@@ -77,7 +77,7 @@ export class SharedHash {
       case 'number':
       case 'bigint':
         return this.texts ? undefined : value
-      // Null is in no hash table, and objects have no index.
+      // Hash tables do not contain null, and objects have no index.
       case 'object':
         return undefined
       default:
@@ -98,7 +98,7 @@ export class SharedIndex implements SecondaryIndex {
   ) {}
 
   equal(value: Value): RowSet {
-    // Rows of one value are in ascending order.
+    // Rows with the same value are in ascending order.
     if (value === null) return RowSet.fromSorted(this.order.rowIds(this.order.find({ equal: null })))
     return RowSet.fromIds(this.hash.rows(value))
   }

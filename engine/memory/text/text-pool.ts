@@ -163,7 +163,7 @@ export class SharedTexts implements TextPool {
       const end = at + length - last.length
       if (!isAt(bytes, at, first!) || !isAt(bytes, end, last)) return false
       at += first!.length
-      // Taking the first match of each part is enough.
+      // The first match of each part is sufficient.
       for (const part of between) {
         at = this.endOfPart(at, end, part)
         if (at < 0) return false

@@ -87,7 +87,7 @@ export class TextTable {
   private remove(text: Address, sequence: number): void {
     const { words } = this
     const { heap, allocator } = this.space
-    // It may have been used again, and released again in a later version, which then removes it.
+    // The text may have been reused and released again in a later version, which then removes it.
     if (wordAt(words, text, ROWS) !== 0 || this.unusedTexts.get(text) !== sequence) return
     this.unusedTexts.delete(text)
     const hash = this.pool.hash(text)

@@ -89,7 +89,7 @@ export class MemoryWriter {
 
   /** Restores the memory from the image of the store, if there is a usable one. Commits may run meanwhile. */
   async load(): Promise<void> {
-    // Threads that used the memory before hold views of pages, which an image would put back into an earlier state.
+    // Threads that have already used the memory hold views of pages, which an image would revert to an earlier state.
     if (this.heap.lastSequence !== 0) return
     const start = performance.now()
     this.isRestoring = true
@@ -244,7 +244,7 @@ export class MemoryWriter {
       if (!changes) throw new Error(`the store does not tell what has changed since its commit ${stamp}`)
       for (const change of changes) {
         this.apply(change)
-        // Rows are read in their current state: those between do not matter.
+        // Rows are read in their current state: intermediate states do not matter.
         if (++count % CHANGES_PER_STEP === 0) {
           this.space.reclaimer.reclaim()
           await setImmediate()

@@ -107,7 +107,7 @@ function answer(
   const isCancelled = () => Atomics.load(cancelled, slot) === 1
   const counter = { examined: 0, sent: 0 }
   const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })
-  // The task may have waited behind another one.
+  // The task may have waited for another one.
   budget.examine(0)
   const { views, layouts, queries, indexes, read, releaseSnapshot: release } = store()
   // Set only now: terminating a thread while LMDB opens would end the process.

@@ -219,7 +219,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
    * other tasks.
    */
   private mayBegin(query: PendingQuery<T>): boolean {
-    // A thread that waits for others goes on with further tasks.
+    // A thread whose task waits for other threads continues with further tasks.
     if (this.entry.tasksPerThread) return true
     if (this.exports === 0 && !query.isExport) return true
     if (query.isExport && this.exports >= Math.max(1, this.threads - 1)) return false

@@ -39,10 +39,10 @@ const SESSION = [
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
   "SET client_encoding = 'UTF8'",
-  // Statements have backslashes in texts.
+  // Statements contain backslashes in string literals.
   'SET standard_conforming_strings = on',
-  // Not every database with this wire has these settings. To compile the expressions of one statement takes longer than they run; money
-  // is read as the numbers of this server are written; arrays have null.
+  // Not every database with this wire protocol has these settings. Compiling the expressions of a statement takes longer than
+  // running them; money is read in the number format of this server; arrays may contain null.
   `SELECT set_config(name, wanted, false) FROM pg_settings
    JOIN (VALUES ('jit', 'off'), ('lc_monetary', 'C'), ('array_nulls', 'on')) AS w (name, wanted) USING (name)`,
 ].join('; ')
@@ -152,7 +152,7 @@ export class Database implements Writable {
     let ending: NodeJS.Timeout | undefined
     const cancel = (): void => {
       cancelling ??= this.cancel(client.processID)
-      // With a statement under way, this closes the socket.
+      // If a statement is running, this closes the socket.
       ending ??= setTimeout(() => void client.end(), CANCEL_MS)
     }
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
@@ -169,9 +169,10 @@ export class Database implements Writable {
       const name = isPlain ? undefined : this.nameOf(text)
       const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
-        // The protocol of commands before a statement has no several statements.
+        // A plain query may contain several statements, which the pipelined protocol does not support, so preceding commands are
+        // sent separately.
         if (isPlain && before.length > 0) await client.query(before.map(each => each.text).join('; '))
-        // A failed transaction accepts nothing but its end.
+        // A failed transaction accepts only the command that ends it.
         const commands = isPlain ? [] : CONTROL.test(text) ? before : [...before, ...settings]
         if (commands.length > 0) return (await this.queryAfter!(client, commands, query)).rows
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
@@ -198,7 +199,7 @@ export class Database implements Writable {
   ): Promise<T> {
     const { isSerializable } = this
     if (isSerializable) await this.gate.pass()
-    // True while the database may have made the changes without an answer.
+    // True while the database may have applied the changes although no answer arrived.
     let isFinal = isSingle
     try {
       if (isSingle) return await this.session(limits, work, isSerializable)
@@ -257,11 +258,11 @@ export class Database implements Writable {
         },
       }),
     })
-    // A lost connection fails the statement under way; without a listener it would end the process.
+    // A lost connection fails the running statement; without a listener it would end the process.
     pool.on('error', () => {})
     pool.on('connect', client => {
       client.on('error', () => {})
-      // The next statement of this connection waits for it.
+      // The next statement of this connection waits for these settings.
       client.query(`${SESSION}; SET statement_timeout = ${this.timeoutMs}`).catch(() => {})
     })
     return pool
@@ -280,7 +281,7 @@ export class Database implements Writable {
       await client.connect()
       await client.query('SELECT pg_cancel_backend($1)', [processId])
     } catch {
-      // The database ends the statement by its own limit.
+      // The database ends the statement at its own time limit.
     } finally {
       await client.end().catch(() => {})
     }

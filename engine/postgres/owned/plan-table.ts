@@ -37,7 +37,7 @@ export function planTable(
   const steps = [
     ...(state.schemas.has(schema) ? [] : [`CREATE SCHEMA IF NOT EXISTS ${quoteName(schema)}`]),
     `CREATE TABLE ${from} (${[...columns, `PRIMARY KEY (${quoteName(spec.key)})`].join(', ')})`,
-    // From here on it may be changed.
+    // The mark allows the server to change the table from now on.
     `COMMENT ON TABLE ${from} IS ${textOf(MARK)}`,
     ...spec.columns.flatMap(column => sequenceSteps(column, undefined, spec)),
     ...indexSteps(spec, []),
@@ -92,7 +92,7 @@ function planChange(spec: TableSpec, state: CatalogTable): TablePlan {
     ...dropSteps(spec, state),
     ...columns.flatMap(each => each.renameAndConvert()),
     ...columns.flatMap(each => each.addAndSet()),
-    // New rows have no values there.
+    // New rows have no values in these columns.
     ...leftovers.flatMap(({ name, isNullable, initial, identity }) =>
       !isNullable && initial === null && identity === ''
         ? [`ALTER TABLE ${from} ALTER COLUMN ${quoteName(name)} DROP NOT NULL`]

@@ -84,7 +84,7 @@ export function tableSpec(dataClass: DataClass, hasVectors: boolean): TableSpec 
 /** Names the state in which the table of a dataclass fits its model. */
 export function markOf(dataClass: DataClass): string {
   const { stamp, timestamp } = dataClass.remote!
-  // Whether vectors have a type of their own does not depend on the model.
+  // The existence of a separate type for vectors does not depend on the model.
   const columns = columnsOf(dataClass, true)
   const indexes = indexesOf(dataClass).map(({ name, on }) => [name, on])
   const content = [VERSION, stamp, timestamp, columns, columnOf(dataClass.key), indexes, foreignKeysOf(dataClass)]
@@ -147,7 +147,7 @@ function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): Inde
       const column = quoteName(columns[i]!)
       return member.type === 'string' ? foldCall(column) : column
     })
-    // Not the name of another list, or of a column, where underscores in names allow both readings.
+    // Must differ from the name for any other list or column: underscores in column names make joined names ambiguous.
     const name = ownName(remote!.table, nameTogether(columns), 'unique')
     return { name, attribute, isUnique: true, on: expressions.join(', ') }
   })
@@ -159,7 +159,7 @@ function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): Inde
       ...{ attribute, isUnique, on },
     })
     const isText = attribute.type === 'string'
-    // Keys and foreign keys are compared as they are; the primary key has an index of its own.
+    // Keys and foreign keys are compared without folding; the primary key already has an index.
     const isForeignKey = relations.some(({ foreignKey }) => foreignKey === attribute)
     const asIs =
       attribute !== key && (isForeignKey || !isText)

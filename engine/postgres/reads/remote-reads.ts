@@ -86,7 +86,7 @@ export class RemoteReads implements RemoteData {
   }
 
   find(query: RemoteQuery): RemotePage {
-    // The same request asks the same, unless its values are bound again.
+    // A repeated request sends the same query, unless its values are bound again.
     const answer = this.answers.find(each => isSame(each.query, query))
     if (answer) return answer.page
     const { dataClass, page } = query
@@ -105,7 +105,7 @@ export class RemoteReads implements RemoteData {
     const key = JSON.stringify([dataClass.name, statement, page !== undefined])
     const knownPage = this.pages.get(key)
     if (knownPage) return knownPage
-    // Written now: a condition on the store needs the snapshot, which the task gives back while it waits.
+    // Built now: a condition on the store needs the snapshot, which the task releases while it waits.
     const counting =
       query.isUncounted || wantedCount === Number.POSITIVE_INFINITY
         ? undefined
@@ -210,7 +210,7 @@ export class RemoteReads implements RemoteData {
     this.referrers.set(relation, knownReferrers)
     const missingIds = [...new Set(targetRowIds)].filter(rowId => !knownReferrers.has(rowId))
     if (missingIds.length === 0) return
-    // Written now, while there is a snapshot.
+    // Built now, while there is a snapshot.
     const keys = missingIds.map(rowId => this.targetKey(target, rowId))
     const statement = referencingStatement(rows.table, relation, keys, MAX_ROWS + 1, this.scopeOf(dataClass))
     const places = new Map(keys.map((key, i) => [keyIdentity(key), missingIds[i]!]))
@@ -246,7 +246,7 @@ export class RemoteReads implements RemoteData {
     return {
       find: other => {
         if (other.remote?.connection !== remote!.connection) return undefined
-        // A thread without plugin code may not read what this restricts.
+        // Throws in a thread without plugin code if a restrict event applies to the dataclass.
         this.context?.snapshot.table(other)
         return this.tableOf(other)
       },
@@ -290,7 +290,7 @@ export class RemoteReads implements RemoteData {
   }
 
   totals(query: RemoteQuery, of: RemoteValues): RemoteTotals {
-    // The test of every value for infinity and NaN, which are rare, takes the database a third of the time.
+    // Testing every value for infinity and NaN, which are rare, takes a third of the database's time.
     return this.totalsOf(query, of, true) ?? this.totalsOf(query, of, false)!
   }
 

@@ -81,7 +81,7 @@ export class RemoteRows {
   /** Row id of a key, whether or not there is such an entity. */
   idOf(key: Value): number {
     const { dataClass } = this.table
-    // Operands are 0 and 1.
+    // Operands for a bool key are 0 and 1.
     const keyValue = dataClass.key.type === 'bool' ? Boolean(key) : key
     if (typeof keyValue === 'number' && Number.isInteger(keyValue) && keyValue >= 0 && keyValue < FIRST_TASK_ROW)
       return keyValue
@@ -183,7 +183,7 @@ function timeOf(text: string): string {
   try {
     return readIsoTime(text)
   } catch {
-    // Infinity.
+    // The value is infinity.
     return NO_TIME
   }
 }

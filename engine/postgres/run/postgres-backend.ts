@@ -90,7 +90,7 @@ export class PostgresBackend implements Backend {
   }
 
   prepare(): void {
-    // The log has what fails; a request tries it again.
+    // Failures are logged; a request tries again.
     for (const connection of this.options.ownedConnections)
       this.options.remote.run({ kind: 'remoteTables', connection }).catch(() => {})
   }

@@ -69,7 +69,7 @@ export class RemoteLink {
 
   /** @returns the result of a change: see {@link RemoteChange} @throws {ProtocolError} */
   change(connection: string, task: RemoteChange, limits: RemoteLimits, transaction: Held | undefined): unknown {
-    // Nothing of a transaction is kept.
+    // Changes in an unfinished transaction are rolled back.
     const describeLoss = () => (transaction ? away(connection) : RemoteErrors.OUTCOME_UNKNOWN(connection))
     return (this.ask({ ...limits, task, transaction }, describeLoss) as { result: unknown }).result
   }

@@ -57,7 +57,7 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   try {
     if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array
     const { views, layouts, queries } = store
-    // Bytes are to be taken before another task of this thread writes an answer.
+    // The bytes must be copied before another task of this thread writes an answer.
     return await work.repeat(
       context =>
         answerOutcome(planTask(task, { views, layouts, limits, queries, registry }, { ...context, sink }).run(), sink),

@@ -77,7 +77,7 @@ const bool = plainForm(BOOLS, { read: text => text === 't', write: value => (val
 
 const uuid: ColumnForm = {
   ...plainForm({ type: 'uuid', around: aroundUuid }, { read: text => text.replaceAll('-', '').toUpperCase() }),
-  // In the form of a folded value, for patterns.
+  // The same form as folded values, for patterns.
   sorted: column => `replace(${column}::text, '-', '')`,
   isText: true,
 }
@@ -175,7 +175,7 @@ const json = (type: string): ColumnForm => {
   return {
     select: column => (type === 'json' ? column! : asJson(column)),
     read: readJson,
-    // Not the type of `jsonb`, which does not have all that is shown.
+    // Tested on the column itself: `jsonb` cannot hold every value that is shown.
     ...(type === 'json' && { fits: (column: string) => `json_typeof(${column}) <> 'null'` }),
     sorted: column => (type === 'jsonb' ? `nullif(${column}, 'null')` : asJson(column)),
     isText: false,

@@ -22,7 +22,7 @@ function roundedTo(double: number): Rounded {
   const mantissa = exponent === 0 ? fraction : fraction | (FRACTION + 1n)
   const power = Math.max(exponent, 1) - 1075
   const high = scaledDecimal(2n * mantissa + 1n, power - 1)
-  // Doubles below a power of two are closer to each other than those above it.
+  // Doubles below a power of two are closer together than doubles above it.
   const low =
     fraction === 0n && exponent > 1
       ? scaledDecimal(4n * mantissa - 1n, power - 2)

@@ -57,7 +57,7 @@ export const foldCall = (text: string): string => `(tesser.fold(${text}) COLLATE
 
 /** @param unsortedText SQL of type `text` @param marks SQL of {@link markClass} */
 export function foldExpression(unsortedText: string, marks: string): string {
-  // A collation of the column may take no regular expression.
+  // The collation of the column may not support regular expressions.
   const text = `(${unsortedText} COLLATE "C")`
   const withoutMarks = (each: string): string => `regexp_replace(${each}, ${marks}, '', 'g')`
   // Normalisation sorts runs of marks in quadratic time, as it does in the engine.

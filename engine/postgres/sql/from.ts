@@ -40,7 +40,7 @@ export function columnOf(attribute: StorageAttribute, { table, alias, isOptional
     const isTime = attribute.head === 'timestamp'
     const time = table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz'
     const [key] = table.columns.get(table.dataClass.key)!
-    // The stamp of a row without one has a default, which a missing row has not.
+    // A row without a stamp has a default stamp, but a missing row has none.
     const stamp = isOptional
       ? `CASE WHEN ${alias}.${quoteName(key!.name)} IS NOT NULL THEN ${table.stamp(alias)} END`
       : table.stamp(alias)
@@ -83,7 +83,8 @@ export function relatedBy(
 ): { foreignKey: string; key: string } {
   const foreignType = columnOf(foreignKey, from).form.identityType
   const other = columnOf(key, target).form.identityType
-  // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
+  // One of the tables may store UUIDs as text, and padding is not part of a text; all other columns of one family can be
+  // compared.
   const isOne = (type: string): boolean => (foreignType === type) !== (other === type)
   return isOne('uuid') || isOne('bpchar')
     ? { foreignKey: columnOf(foreignKey, from).raw, key: columnOf(key, target).raw }

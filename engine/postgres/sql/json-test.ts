@@ -67,7 +67,7 @@ export function propertyAt(
   const name = names[special]!
   const ofArray = name === 'length' ? `to_jsonb(jsonb_array_length(${column}))` : 'NULL'
   const property = `CASE jsonb_typeof(${column}) WHEN 'object' THEN ${column} -> ${add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
-  // With an offset, no planner puts the value into each place where the name stands.
+  // OFFSET keeps the planner from substituting the value for each use of its name.
   const one = `(SELECT ${property} FROM (SELECT ${value} AS v OFFSET 0) AS ${alias})`
   return propertyAt(one, names.slice(special + 1), scope)
 }

@@ -177,7 +177,7 @@ const lossOfFloat =
   (round: (number: number) => number): Loss<string> =>
   text => {
     const roundedNumber = round(Number(text))
-    // The database refuses what is beyond the range.
+    // The database refuses numbers out of range.
     if (!Number.isFinite(roundedNumber) || isSameNumber(text, String(roundedNumber))) return undefined
     return `a number that its column keeps, such as ${roundedNumber},`
   }

@@ -63,10 +63,10 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
   const limit = typeof kind === 'number' ? 10n ** BigInt(MAX_DIGITS - kind) : most + 1n
   return plainForm(limit > most ? domain : { ...domain, above: `'-${limit}'::${type}`, below: `'${limit}'::${type}` }, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readNumber : text => readScaledText(text, kind),
-    // Integers are written without places, which are zeros.
+    // Integers are written without decimal places, which are all zeros.
     write: value => writer(kind)(value).replace(/\.0+$/, ''),
     isCut: kind === 'double' && type === 'int8',
-    // There is no sum of such numbers.
+    // PostgreSQL cannot sum values of the type oid.
     ...(type === 'oid' && { sorted: (column?: string) => `${column}::int8` }),
   })
 }
@@ -146,7 +146,7 @@ function moneyForm(scale: number): ColumnForm {
     sorted: asNumeric,
     compared: asNumeric,
     fits: column => numeric.fits!(asNumeric(column)),
-    // A text would be read with the separators of the database's locale.
+    // A string would be parsed with the separators of the database's locale.
     convert: sql => `${sql}::numeric::money`,
   }
 }

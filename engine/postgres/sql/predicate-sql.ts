@@ -150,7 +150,7 @@ export class PredicateSql implements TestScope {
     const { add, list } = this.parameters
     if (form.domain) return compareAny(form.domain, compared(), values.map(scalarOf), add)
     const type = form.identityType ?? 'text'
-    // A padded text has no blanks at its end, which its comparisons would ignore.
+    // A padded text has no trailing blanks, and comparisons would ignore them in an operand.
     const texts = values.map(form.write).filter(text => isStorable(text) && (type !== 'bpchar' || !text.endsWith(' ')))
     const sql = identityOf(attribute, from)
     return texts.length === 1 ? `${sql} = ${add(texts[0]!, type)}` : `${sql} = ANY (${list(texts, type)})`
@@ -189,7 +189,7 @@ export class PredicateSql implements TestScope {
     if (negated) return `NOT ${isSame}`
     const { dataClass, columns, hasFold } = from.table
     const isComposite = columns.get(attribute)!.length > 1
-    // Collations of columns, and their types, may take different texts for equal: these conditions are there for indexes.
+    // Column collations and types may treat different texts as equal: the following conditions only allow the use of indexes.
     const isOwn = form.identityType !== undefined || isComposite
     const conditions = isOwn ? [this.among(attribute, texts, from)] : []
     if (!isOwn || (hasFold && attribute !== dataClass.key)) {
@@ -241,7 +241,7 @@ export class PredicateSql implements TestScope {
   /** @param isTrue false to select the rows for which the predicate is not true */
   private via(relation: RelatedEntityAttribute, input: Predicate, isTrue: boolean, from: From): string {
     if (!matchesNull(input)) return this.viaEntity(relation, input, isTrue, from)
-    // Without a related entity, the condition holds too: it fails only where there is one for which it is not true.
+    // The condition also holds without a related entity: it fails only if there is a related entity for which it is not true.
     return this.viaEntity(relation, { kind: 'complement', input }, !isTrue, from)
   }
 

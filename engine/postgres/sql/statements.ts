@@ -44,7 +44,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
       ...joins,
       where,
       `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
-      // Not a parameter: a plan that has to serve any number is not one for a page.
+      // Not a parameter: a plan that suits any number is a poor plan for a page.
       Number.isFinite(page.count) ? `LIMIT ${Math.trunc(page.count)}` : '',
       page.skip > 0 ? `OFFSET ${sql.parameters.add(String(page.skip), 'int8')}` : '',
     ]
@@ -132,7 +132,7 @@ export function totalsStatement(
         : value
       : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
   const type = of.properties.length === 0 ? form.domain?.type : undefined
-  // The shortest decimals of floats are not these floats.
+  // The shortest decimal of a float is not equal to the float.
   const sums = {
     float8: [`sum(trunc(v) * '${SMALL}'::float8)`, ', sum(v - trunc(v))'],
     float4: ['sum(v::text::numeric)', ''],
@@ -283,8 +283,8 @@ function orderOf(
     key.relations.length > 0 ||
     attribute.head !== undefined ||
     from.table.columns.get(attribute)!.some(each => each.isNullable)
-  // As it is, so that an index serves it: a column that has a value in every row. Of a millisecond, the order may be finer than that of
-  // the values; entities of one day are in the order of their keys.
+  // A column that has a value in every row is sorted unchanged, so that an index can be used. Its order may be finer than the
+  // milliseconds of the values; entities with the same date-only value are ordered by their keys.
   const isExact = !form.isCut || (isLast && !attribute.simpleDate)
   if (!hasNulls && form.domain && isExact) return [`${compared()} ${ascending}`]
   if (!form.isText) return [`${sorted} ${lowest}`]

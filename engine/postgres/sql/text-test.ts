@@ -43,7 +43,7 @@ function gapOf(text: string): Cut {
   const half = text.search(/\p{Cs}/u)
   if (zero >= 0 && (half < 0 || zero < half)) return { at: toStored(text.slice(0, zero)), isBehind: true }
   const code = text.charCodeAt(half)
-  // The least text of whole characters that is greater.
+  // The smallest greater text that contains only whole characters.
   const high = code >= LOW ? AFTER_HIGH : text.charCodeAt(half + 1) >= AFTER_LOW ? code + 1 : code
   const next = high === AFTER_HIGH ? String.fromCharCode(AFTER_LOW) : String.fromCharCode(high, LOW)
   return { at: toStored(text.slice(0, half) + next), isBehind: false }

@@ -41,7 +41,7 @@ export async function applyChanges(
   limits: StatementLimits,
   guard?: LockGuard,
 ): Promise<Applied> {
-  // A statement is a transaction by itself.
+  // A single statement is its own transaction.
   const isSingle = changes.length === 1
   const work = isSingle ? one : isAtomic ? together : each
   const isKept = ({ isStale, outcomes }: Applied): boolean =>
@@ -123,7 +123,7 @@ async function insertedTogether(
   const writtenRows = await run(statement)
     .then(cells => readAgain(cells, rows, run))
     .catch(() => [])
-  // A trigger can leave rows out.
+  // A trigger can skip rows.
   const isWhole = writtenRows.length === group.length
   await run(isWhole ? NEXT : ROLLBACK_TO)
   if (isWhole) for (const cells of writtenRows) outcomes.push(doneOutcome(cells, rows))

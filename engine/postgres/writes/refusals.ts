@@ -53,9 +53,9 @@ export function problemsOf(
       dataClass.name,
       (reason !== undefined && visibleName(reason, table, view)) || 'a rule of the table',
     )
-  // The code is that of missing rights, too, which are for the operator.
+  // Missing rights have the same error code, but concern the operator.
   if (routine === 'ExecWithCheckOptions') return [refusal('row security, or the condition of a view')]
-  // As in the store: a client that sees nothing of the dataclass knows its attributes by their names alone.
+  // Same rule as in the store: a client that may not see the dataclass only knows the attribute names that it sends.
   const isHidden = attribute && attribute !== dataClass.key && view.shows(dataClass) && !view.shows(attribute)
   if (isHidden && /^235|^23502/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]
   switch (code) {
@@ -80,7 +80,7 @@ export function problemsOf(
     // Program limit exceeded: an entry of an index has at most a third of a page.
     case '54000':
       return [refusal('a value is too long for an index')]
-    // Triggers and functions speak to the user.
+    // Messages of triggers and functions are written for the user.
     case 'P0001':
       return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]
     default:

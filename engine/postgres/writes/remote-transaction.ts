@@ -135,7 +135,7 @@ export class RemoteTransaction implements StoreTransaction {
     const columnValues = this.sentValues(values)
     return this.change({ kind: 'insert', values: columnValues, timestamp }, rowId, () => {
       const layout = this.layout(dataClass)
-      // A key that the database has not made is a placeholder of its type.
+      // Until the database has generated the key, a value of its type is a placeholder.
       const key = columnValues.get(dataClass.key) ?? (dataClass.key.type === 'string' ? '' : 0)
       const all = { get: (attribute: RowAttribute) => (attribute === dataClass.key ? key : values.get(attribute)) }
       const content = { key: keyText(layout, key), stamp, globalStamp: stamp, timestamp, values: all, references: [] }

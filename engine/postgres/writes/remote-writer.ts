@@ -262,7 +262,7 @@ export class RemoteWriter {
         missedChange?.kind === 'update' &&
         JSON.stringify([String(missedChange.key), missedChange.stamp])
       if (attempt && missedChanges.has(attempt)) {
-        // It is what it was read as, and yet does not change.
+        // The row has the stamp that was read, and still the update changes nothing.
         const refusal = leftOut(rows.table)
         outcomes = isAtomic
           ? undoneOutcomes(transaction.changes.length, appliedChanges.outcomes.length, refusal)
@@ -272,7 +272,7 @@ export class RemoteWriter {
       if (attempt) missedChanges.add(attempt)
       if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
       if (isAtomic) outcomes = before
-      // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
+      // Rows that this save has changed are not read again, so that the repeated save finds its earlier outcomes.
       for (const change of transaction.changes.slice(isAtomic ? 0 : appliedChanges.outcomes.length)) {
         if (change.kind === 'update') rows.delete(rows.idOf(change.key))
       }

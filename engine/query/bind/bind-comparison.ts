@@ -63,7 +63,7 @@ export function bindComparison(
   if (target.kind === 'calculated') requireCode(target, path)
   if (value.kind === 'null') return bindNull(path, target, comparator)
   if (target.kind === 'relatedEntity' && EQUALITY.has(comparator)) {
-    // Compared with a value, a N→1 relation stands for the key of the related entity.
+    // In a comparison with a value, an N→1 relation stands for the key of the related entity.
     const key: ResolvedPath = {
       ...path,
       relations: [...relations, { relation: target, classIndex: undefined }],

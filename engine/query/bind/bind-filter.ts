@@ -107,7 +107,7 @@ function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' },
     refuseAttributeName(condition.value, path, scope.dataClass, scope.callerView)
     return compare(path, condition.comparator, bindValue(condition.value, scope), scope)
   }
-  // A bool that stands alone means `= true`.
+  // A bool without an operator means `= true`.
   const { target, elements } = path
   if (!isRelation(target) && target.type !== 'bool' && elements.length === 0) {
     throw QueryErrors.VALUE('nothing', path.text, 'a comparator and a value; only a bool can stand alone')

@@ -80,7 +80,7 @@ export function convertForJson(operand: Operand, path: string): { type: JsonType
 /** Reads the text of a key in an address; undefined if it is not valid for the type. */
 export function convertKey(text: string, key: ValueAttribute): Scalar | undefined {
   const { readOperand, comparison } = TYPES[key.type as ScalarType]
-  // A database tells keys apart that have the same fold.
+  // A database distinguishes keys that have the same fold.
   if (key.dataClass.place.exactTexts && comparison === 'text') {
     return key.type === 'uuid' ? text.replaceAll('-', '').toUpperCase() : text
   }

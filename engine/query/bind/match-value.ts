@@ -50,7 +50,7 @@ function wordsOf(text: string): Set<string> {
   try {
     return new Set(text.match(WORD))
   } catch (error) {
-    // V8 uses a stack for repetitions, which millions of letters beyond the first plane overflow.
+    // V8 uses the stack for repetitions, and millions of letters outside the basic multilingual plane overflow it.
     if (!(error instanceof RangeError)) throw error
     const words = new Set<string>()
     let start = 0

@@ -2,7 +2,8 @@ import type { RelatedEntityAttribute, ValueAttribute } from '../../catalog/attri
 import type { ScoreTest } from '../../vector/math/similarity.ts'
 import type { JsonTest, ValueTest } from '../bind/predicate.ts'
 
-// Shares of rows that pass, estimated where no index can count: they decide the order of conditions and where a query runs.
+// Estimated shares of rows that pass, for conditions that no index can count: they decide the order of conditions and where a
+// query runs.
 
 const SHARE: Record<ValueTest['kind'], number> = {
   any: 0.9,
@@ -17,7 +18,7 @@ const SHARE: Record<ValueTest['kind'], number> = {
 export const shareOfTest = ({ kind }: ValueTest, negated: boolean): number => (negated ? 1 - SHARE[kind] : SHARE[kind])
 
 export function shareOfNull(attribute: ValueAttribute | RelatedEntityAttribute, negated: boolean): number {
-  // Values of another type than the declared one are rare.
+  // Values of a type other than the declared one are rare.
   const share = attribute.kind === 'storage' && attribute.source?.holds === 'others' ? 1 - OTHER_TYPES : 0.1
   return negated ? 1 - share : share
 }

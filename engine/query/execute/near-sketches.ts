@@ -52,7 +52,8 @@ export function nearestBySketches(
   candidates.add(sums.rows(leastScored))
   const limit = candidates.limit
   const wholeSum = similarity.metric === 'cosine' ? sketches.sumsOf(limit).whole : 0
-  // A limit below the remembered sums: another metric, or an unrepresentative sample. All rows are compared again.
+  // If the limit is below the remembered sums, because of another metric or an unrepresentative sample, all rows are compared
+  // again.
   candidates.add(wholeSum >= least ? sums.rows(wholeSum, leastScored) : asNear().minus(sums.rows(leastScored)))
   return candidates.rows()
 

@@ -71,7 +71,7 @@ export function openSource(
     case 'rows':
       return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
     case 'keyList':
-      // Keys are members of sets of entities elsewhere. Since this set was made, the model has brought them here.
+      // Sets of remote entities have keys as members. Since this set was created, the model has moved its dataclass to the store.
       throw RemoteErrors.NOT_HERE('this', name)
   }
 }
@@ -96,7 +96,7 @@ function attributeSource(
   const name = `${attribute}(${value})`
   const operator = lower(attributePredicate({ attribute, value }, dataClass, view), dataClass, context.snapshot)
   const rows = evaluate(operator, dataClass, table.live, context)
-  // The address is that of one entity.
+  // The address identifies a single entity.
   if (rows.size === 0 && uniqueAttribute(attribute, dataClass, view))
     throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
   return { dataClass, rows: Rows.ofSet(rows), name }
@@ -142,7 +142,7 @@ export function relatedRows(relations: readonly RelationAttribute[], from: RowSe
     fetchAlong(relation, rows, snapshot)
     const targets = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
     const table = snapshot.table(relation.target)
-    // Foreign keys may lead to no entity of a database.
+    // Foreign keys may refer to entities that do not exist in a database.
     rows = table.rowsOnly ? existingRows(targets, table) : visibleOf(targets, table)
   }
   return rows

@@ -99,7 +99,7 @@ function* descendingRows(order: RowOrder, { start, end }: Span, chunk: number): 
       groupEnd = i
     }
     yield turnedRows.subarray(0, length)
-    // The value of the first row may have begun before it.
+    // The rows with the value of the first row may begin before it.
     const first = low === start ? start : Math.max(start, order.same(rowIds[0]!).start)
     yield* ascendingRows(order, { start: first, end: low + groupEnd }, chunk)
     high = first

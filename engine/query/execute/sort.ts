@@ -59,7 +59,7 @@ function alongOrder(
   filter: Operator | undefined,
   context: QueryContext,
 ): Uint32Array | undefined {
-  // A list has an order of its own, which decides among equal rows; deleted rows are not in the index.
+  // A list has its own order, which decides between equal rows; deleted rows are not in the index.
   if (!(rows.selection instanceof RowSet) || rows.set.size !== rows.selection.size) return undefined
   const order = keptOrder(keys[0]!, context.snapshot.table(dataClass))
   if (!order) return undefined

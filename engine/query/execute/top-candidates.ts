@@ -39,7 +39,7 @@ export function topCandidates(key: SortKey, rows: RowSet, count: number, { snaps
       for (let rest = withValue[word]!; rest !== 0; rest &= rest - 1) {
         best.add(sign * values[word * 32 + (31 - Math.clz32(rest & -rest))]!)
       }
-      // Null is lowest: first in an ascending order, and in a descending one needed only while there is nothing better.
+      // Null is the lowest value: first in ascending order; in descending order needed only if there are too few other values.
       const nulls = bits[word]! & ~present[word]!
       if (nulls === 0 || (descending && last !== Number.POSITIVE_INFINITY)) continue
       withValue[word] = withValue[word]! | nulls

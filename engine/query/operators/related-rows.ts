@@ -49,7 +49,7 @@ export function targetsOf(
   rows: RowSet,
   { snapshot, budget }: QueryContext,
 ): RowSet {
-  // A bitmap and not a list, because most rows refer to entities to which other rows refer as well.
+  // A bitmap instead of a list, because most rows refer to the same entities as other rows.
   const words = new Uint32Array((snapshot.table(relation.target).rowIdLimit + 31) >>> 5)
   const add = (target: number) => {
     words[target >>> 5]! |= 1 << (target & 31)

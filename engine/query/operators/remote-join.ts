@@ -29,7 +29,7 @@ export const remoteJoin: OperatorKind<RemoteJoin> = {
   explain: ({ relation }) => ` ${relation.name}`,
   describe: ({ relation }, _, view) => describeJoin(relation, view),
   weigh: () => ({ share: SHARE, microseconds: MICROSECONDS.join }),
-  // Another thread has to do it.
+  // Infinite, so that another thread runs it.
   estimate: (_, candidates) => ({ rows: candidates * SHARE, microseconds: Number.POSITIVE_INFINITY }),
   evaluate({ relation, predicate, matchesNull }, candidates, { table, context }) {
     const { remote, budget } = context
@@ -44,7 +44,7 @@ export const remoteJoin: OperatorKind<RemoteJoin> = {
     }
     const { foreignKey, target } = relation
     if (!matchesNull) return rowsWith(foreignKey, remote.keysWhere(target, predicate), table, budget).and(candidates)
-    // Null, or a key without an entity: all that do not lead to an entity for which the condition is not true.
+    // Null and keys without an entity match too: only rows related to an entity for which the condition is not true are excluded.
     const otherValues = remote.keysWhere(target, { kind: 'complement', input: predicate })
     return candidates.minus(rowsWith(foreignKey, otherValues, table, budget))
   },

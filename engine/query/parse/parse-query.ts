@@ -81,7 +81,7 @@ function checkExpression(root: Expression, limits: TextLimits): void {
         checkPath(node.path, limits)
         break
       default:
-        // A run of conditions is a chain to the left, which does not count as nesting.
+        // A sequence of conditions is a left-leaning chain, which does not count as nesting.
         pending.push({ node: node.right, depth }, { node: node.left, depth })
     }
   }

@@ -13,7 +13,7 @@ import { excerpt } from './syntax-failure.ts'
 export function parseRelaxedJson(text: string, limits: TextLimits = TEXT_LIMITS): unknown {
   const value = parseStrict(text, text, limits)
   if (value) return value.content
-  // Only people write relaxed JSON; longer texts are made by programs.
+  // Only people write relaxed JSON; longer texts come from programs.
   const result = text.length <= limits.maxTextLength ? parseStrict(toStrictJson(text), text, limits) : undefined
   if (!result) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
   return result.content

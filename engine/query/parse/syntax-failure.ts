@@ -61,7 +61,7 @@ const hintsByCharacter = new Map([
 /** Error for a query text that does not match the grammar. */
 export function queryFailure(match: FailedMatchResult): ProtocolError {
   const { place, expected } = describeFailure(match)
-  // At the end of the text, a parenthesis is missing.
+  // A failure at the end of the text means that a parenthesis is missing.
   const betweenWords = match.getRightmostFailurePosition() < match.input.length
   return betweenWords && (expected.includes('a comparator') || expected.includes('a conjunction'))
     ? ParseErrors.COMPARATOR_EXPECTED(place, expected)

@@ -138,7 +138,7 @@ function indexScan(
   const limit = index.order
     ? Math.max(MIN_COUNTED_HITS, Math.ceil((size * filterCost) / (VALUES_PER_HIT_IN_MEMORY * MICROSECONDS.test.equal)))
     : Math.min(MAX_COUNTED_HITS, Math.max(MIN_COUNTED_HITS, Math.ceil(size / VALUES_PER_INDEX_HIT)))
-  // Positions in an order give any number of hits at once.
+  // An order gives the number of hits directly from positions, however large it is.
   const rows = countHits(index, lookup, index.order && lookup.kind !== 'values' ? size : limit)
   if (rowsListed(lookup, rows, table, index) >= limit) return undefined
   return { kind: 'IndexScan', attribute, lookup, filter, rows }

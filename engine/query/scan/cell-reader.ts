@@ -213,7 +213,7 @@ export function cellOfSegment(segment: Segment, entry: number): Cell {
     case 'vector':
       return true
     case 'bigint': {
-      // A number when that is exact, as everywhere, so that equal values are identical.
+      // A number if that is exact, as in all other readers, so that equal values are identical.
       const value = segment.values[entry]!
       const number = Number(value)
       return Number.isSafeInteger(number) ? number : value

@@ -108,7 +108,7 @@ export function segmentFilter(
 ): (segment: Segment, candidates: Uint32Array) => Uint32Array {
   const result = new Uint32Array(SEGMENT_WORDS)
   let pointerTest: PointerTest | undefined
-  // Made for the first segment in shared memory; null when there is no kernel for this test.
+  // Created for the first segment in shared memory; null if there is no kernel for this test.
   let kernel: SegmentFilter | null | undefined
   return (segment, candidates) => {
     const all = test.any ?? uniformOutcome(segment, test)

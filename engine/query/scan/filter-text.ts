@@ -92,7 +92,7 @@ const REMEMBERED = 4096
 function readText(test: ValueTest, texts: TextPool, budget: QueryBudget): PointerMatcher {
   const matches = matcherOf(test)
   const effort = effortOf(test)
-  // A pointer is a multiple of 8, so the lowest bit can hold its outcome.
+  // A pointer is a multiple of 8, so its lowest bit can hold the outcome of the test.
   const outcomes = new Uint32Array(REMEMBERED)
   return pointer => {
     const at = (pointer >>> 3) & (REMEMBERED - 1)

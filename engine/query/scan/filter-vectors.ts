@@ -160,7 +160,7 @@ function withDirection(segment: VectorSegment): Uint32Array {
     for (let word = 0; word < SEGMENT_WORDS; word++) {
       for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
         const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
-        // The length of a vector is stored in front of it.
+        // The length of a vector is stored before it.
         if (segment.floats[vectorStart(start) - 1] === 0) words[word]! &= ~(bits & -bits)
       }
     }

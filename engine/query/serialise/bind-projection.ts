@@ -208,7 +208,7 @@ class ProjectionBinder {
       }
       const attribute = this.view.attribute(dataClass, name) ?? this.failExpand(this.unknown(dataClass, name))
       const end = endOf(attribute)
-      // Links to images and blobs end with `$expand` of their own name, which expands nothing without a format.
+      // Links to images and blobs end with `$expand` followed by their own name, which expands nothing without a format.
       const isBinary = end.kind === 'storage' && (end.type === 'image' || end.type === 'blob')
       if (isRelation(end) && this.isShown(end)) trees.set(attribute, below)
       else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is not a relation'))

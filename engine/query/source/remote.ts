@@ -85,7 +85,7 @@ export const REMOTE: Finder = {
       page: { skip: 0, count: Number.POSITIVE_INFINITY },
       isUncounted: true,
     })
-    // One that has a unique text letter by letter comes before others with its fold, as in addresses.
+    // An exact match of a unique text takes precedence over texts with the same fold, as in addresses.
     const alike = new Map<Scalar, string[]>()
     const exact = new Map<Value, string[]>()
     const table = context.snapshot.table(dataClass)
@@ -207,7 +207,7 @@ function openRemote({ source }: SelectRequest, dataClass: DataClass, view: View,
     case 'set':
     case 'rows':
     case 'keyList': {
-      // Every row of the database passes, and the members without a row do not.
+      // All rows in the database match; members without a row do not.
       const condition = source.existing && { predicate: ALWAYS }
       return { name: 'in the set', list: membersOf(source, dataClass, context), ...NOT_RELATED, ...condition }
     }
@@ -235,7 +235,7 @@ function attributeSource(
     return context.remote!.find(query).rowIds
   }
   const texts = [source.value]
-  // Texts in a table that the server has made are unique by their folds.
+  // Texts in a table that the server created are unique by their folds.
   const isFolded = !dataClass.place.exactUniques && attribute !== dataClass.key
   const exact =
     isExactText(attribute) && !isFolded ? find({ kind: 'identity', attribute, texts, negated: false }) : NONE

@@ -72,7 +72,7 @@ export function planPage(request: ReadRequest, view: View, queries: QueryCache, 
   }
   const selection = planSelection(request, view, queries, context, page)
   const { dataClass, finder, plan, predicate, orderBy, filter, score } = selection
-  // No spread, for which V8 would create a new hidden class at each request.
+  // No spread: V8 would create a new hidden class for each request.
   const isUncounted = isEntity || request.output.form === 'array'
   return { request, dataClass, finder, plan, predicate, orderBy, filter, score, page, isEntity, isUncounted }
 }

@@ -54,7 +54,7 @@ export function costOfAggregate(measure: Measure, isDistinct: boolean, rows: num
   const { relations, attribute, properties, values } = columnTarget(measure)
   let microseconds = 0
   for (const each of [...relations, attribute]) {
-    // At the end of the path, entities behind a 1→N relation are only counted, with the column of the inverse relation.
+    // At the end of the path, entities of a 1→N relation are only counted, with the column of the inverse relation.
     const column = each.kind === 'relatedEntities' ? each.inverse : each
     microseconds += costOfReading(snapshot.table(column.dataClass), column, rows)
   }

@@ -57,7 +57,7 @@ export type TaskValue = number | bigint | string | boolean
 export const pluginTask = ({ plugin, name }: TaskModule, run: TaskFunction): TaskKind => ({
   plan: (request, args, scope, context) => ({
     cost: () => Number.POSITIVE_INFINITY,
-    // Searches are known only when it runs.
+    // The searches of a plugin's task are known only when it runs.
     searches: [],
     run: () => runAs({ plugin, function: name }, () => answerOf(run, args, taskStore(request, scope, context), scope)),
   }),

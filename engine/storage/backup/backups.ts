@@ -141,7 +141,7 @@ export class Backups {
   /** Removes backups, and the images and blobs that no other one needs. */
   async remove(names: ReadonlySet<string>): Promise<void> {
     for (const name of names) {
-      // Without its manifest it is not a backup, also when the removal is interrupted.
+      // The manifest is removed first: without it the folder is not a backup, even if the removal is interrupted.
       await this.storage.remove(fileName(name, MANIFEST))
       await this.removeFiles(fileName(name, ''))
     }

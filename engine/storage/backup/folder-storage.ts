@@ -63,7 +63,7 @@ export class FolderStorage implements BackupStorage {
     const unfinishedPath = path + UNFINISHED
     await rm(unfinishedPath, { recursive: true, force: true })
     await write(unfinishedPath)
-    // It may have passwords, though hashed.
+    // The file may contain passwords, although hashed.
     await chmod(unfinishedPath, 0o600)
     const content = await digestFile(unfinishedPath)
     await syncFile(unfinishedPath)
@@ -88,7 +88,7 @@ export class FolderStorage implements BackupStorage {
     try {
       for (let folder = dirname(this.path(name)); folder !== this.place; folder = dirname(folder)) await rmdir(folder)
     } catch {
-      // There are other files in it.
+      // The folder still contains other files.
     }
   }
 

@@ -69,7 +69,7 @@ export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
     try {
       return await new BackupMaker(options, backups, environment).make()
     } catch (error) {
-      // The rest of it would fill the disk.
+      // Files of the failed backup would fill the disk.
       await backups.clear().catch(() => {})
       throw error
     } finally {
@@ -182,7 +182,7 @@ class BackupMaker {
       await this.backups.clear()
       return undefined
     }
-    // Later commits of the increment may have removed others.
+    // Later commits in the increment may have removed the other blobs.
     const blobs = [...log.blobs].filter(id => neededIds.has(id))
     return { kind: 'increment', files: log.files, blobs, state, time, after: last }
   }

@@ -22,7 +22,7 @@ export interface BackupPlace {
 export function openStorage({ folder, endpoint }: BackupPlace, store?: string): BackupStorage {
   if (isS3Address(folder))
     return new S3Storage({ address: folder, endpoint, temp: store && join(store, UPLOAD_FOLDER), env: process.env })
-  // It is not repeated, since a password may have been written into it.
+  // The message does not repeat the address, which may contain a password.
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(folder))
     throw new BackupError('an address of backups begins with s3://; any other place is the path of a folder')
   return new FolderStorage(folder)

@@ -112,7 +112,7 @@ function backupAt(list: readonly Backup[], at: Moment, place: string, onNote: No
   if (!before) throw new BackupError(`the oldest backup in ${place} is of ${describe(momentOf(oldest, at), at)}`)
   const across = list.find(({ manifest }) => manifest.after === before.name)
   const choice = across ?? before
-  // A store that was restored to an earlier state had these stamps again.
+  // A store that was restored to an earlier state has used these stamps twice.
   if ('stamp' in at && list.some(({ name, manifest }) => name > choice.name && manifest.stamp < choice.manifest.stamp))
     onNote(
       `the store was put back to an earlier state after ${choice.name}; the stamp is of the history before`,
@@ -172,7 +172,7 @@ async function bringUp(folder: string, chain: readonly Backup[], options: Restor
       if (!allowLoss) throw new BackupError(`${what} are ${why}; choose another moment, or allow the loss`)
       onNote(`${what} are ${why}`, 'warn')
     }
-    // It has no server yet.
+    // The restored store has no server yet.
     environment.root.transactionSync(() => environment.meta.removeSync('holder'))
     return { backup: name, time: at ? time : manifest.time, stamp: state.stamp, entities: state.entities }
   } finally {

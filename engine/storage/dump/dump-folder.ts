@@ -141,7 +141,7 @@ export class DumpFolder {
   private async *bytes(name: string, hash: Hash): AsyncGenerator<Buffer> {
     const file = createReadStream(join(this.path, name), { highWaterMark: 256 * 1024 })
     file.on('data', chunk => hash.update(chunk))
-    // The callback is required, but not its error: iteration throws the same one.
+    // The callback is required, but its error can be ignored: iteration throws the same one.
     yield* (
       name.endsWith('.gz') ? pipeline(file, createGunzip({ chunkSize: 256 * 1024 }), () => {}) : file
     ) as AsyncIterable<Buffer>

@@ -62,7 +62,7 @@ function loggedRows(
     // A data file that was put back from a backup has another record at its place, or none.
     if (sequence === position.sequence) isContinued = Buffer.compare(hash, position.hash) === 0
     else if (record.length === 0) isContinued = false
-    // Nothing of an earlier history is in the store.
+    // The store contains nothing of an earlier history.
     if (record.length === 0) rows.clear()
     if (record.length === 0 || sequence > position.sequence) continue
     for (const effect of decodeRecord(record).effects) {

@@ -60,7 +60,7 @@ export async function* inspectStore(options: InspectOptions): AsyncGenerator<Sto
   }
   let state: FolderState
   try {
-    // Without the permission to lose anything, which only a start has.
+    // Data may be discarded only at a start, so this recovery has no permission to lose anything.
     await recoverIfUnused({ path, mapSizeBytes: options.mapSizeBytes }, () => {})
     state = examineFolder(path)
   } catch (error) {
@@ -161,7 +161,7 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
       const plannedChange = onPlan && planChange(environment, { model: checkModel(model), wire })
       for (const text of plannedChange ? describeChange(environment, plannedChange) : []) onPlan!(text)
       const next = loadModel(model, numbers, wire)
-      // Versions only tell layouts of one dataclass apart; what would change does not depend on them.
+      // Versions only distinguish layouts of one dataclass; the plan does not depend on them.
       const nextLayouts = new Map(next.dataClasses.map(dataClass => [dataClass, rowLayout(dataClass, 1, wire)]))
       const plan = planMigration({ catalog, layouts }, { catalog: next, layouts: nextLayouts })
       const { impossible, losses } = findLosses(environment, plan)

@@ -36,7 +36,7 @@ export async function openForWriting(options: WritingOptions, events: WritingEve
   try {
     const { created, ...schema } = prepareStore({ ...options, environment, owner, onProgress, onNote })
     await finishRemovals(environment, owner)
-    // The log does not have what was done until here.
+    // The log does not contain the changes made so far.
     await log?.checkpoint()
     ownStore.markMade()
     ownStore.keep(onLost)

@@ -175,7 +175,7 @@ function finish({ environment, owner, onProgress = () => {} }: PrepareOptions, t
       keepFingerprints(environment, after, new Set(keptPairs.map(({ after: { name } }) => name)))
     }
     putSchema(environment, target)
-    // Records of the log from before do not lead here.
+    // Earlier log records do not continue to this state.
     environment.meta.putSync('schemaId', randomUUID())
     environment.meta.removeSync('migration')
   })

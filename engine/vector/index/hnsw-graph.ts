@@ -118,7 +118,7 @@ export class HnswGraph {
   private scoreBounds(distances: readonly number[]): Float64Array | undefined {
     if (this.metric === 'dot') return undefined
     const error = (2 * this.dimension + 64) * 2 ** -24
-    // Squares of small numbers vanish.
+    // Squares of small numbers underflow to zero.
     const loss = this.dimension * 2 ** -126
     const bounds = new Float64Array(2 * distances.length)
     const isCosine = this.metric === 'cosine'

@@ -56,7 +56,7 @@ export class IndexFile {
   async save(graph: HnswGraph, storedGraph: StoredGraph): Promise<void> {
     const id = randomUUID()
     const path = this.path('hnsw', id)
-    // hnswlib writes into it; a file that it makes itself could be read by others.
+    // hnswlib writes into the existing file; if it created the file, other users could read it.
     writeFileSync(path, '', { mode: 0o600, flag: 'wx' })
     const state = await graph.save(path)
     const { fingerprint } = this

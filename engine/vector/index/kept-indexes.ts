@@ -28,7 +28,7 @@ export class KeptIndexes {
   async load(): Promise<void> {
     const keepers = [...this.keepers.values()]
     const stamps = await Promise.all(keepers.map(keeper => keeper.load()))
-    // A change that one of them has already received does no harm.
+    // Receiving a change twice does no harm.
     const knownStamps = stamps.filter(stamp => stamp !== undefined)
     if (knownStamps.length > 0) this.stamp = Math.min(...knownStamps)
   }
@@ -64,7 +64,7 @@ export class KeptIndexes {
     exactNearest: (table: TableSnapshot, attribute: StorageAttribute) => ExactNearest,
     milliseconds: number,
   ): boolean {
-    // Later changes are pending already, and would be taken for done.
+    // Later changes are already pending, and would be marked as done.
     if (snapshot.globalStamp !== this.stamp) return false
     let isMore = false
     for (const [attribute, keeper] of this.keepers) {

@@ -142,7 +142,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
   }
   const wholePart = parts.at(-1)!
   const leastOf = ({ groups, most, squares }: Part, cosine: number, deviations: number): number => {
-    // Deviation of the rest from a part of the numbers, loss of their levels, and up to half a step of each entry.
+    // Variance of the rest, estimated from a part of the numbers, loss of their levels, and up to half a step of each entry.
     const variance = (squares * (1 - squares) + (squares * LOST) / (1 - LOST)) / numbers.length
     const deviation = Math.sqrt(Math.max(0, variance) + (groups * step ** 2) / 12 / unit ** 2)
     return Math.floor(((squares * cosine - deviations * deviation) * unit + most) / step)
@@ -152,7 +152,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
     sumsOf(cosine, deviations) {
       let best = { part: wholePart, cost: 1 }
       for (const part of parts) {
-        // For a vector unrelated to the question, as most are.
+        // Estimated for a vector unrelated to the query vector, as most are.
         const scatter = Math.sqrt(part.squares / (1 - LOST) / numbers.length)
         const away = (leastOf(part, cosine, deviations) * step - part.most) / unit / scatter
         const share = part.groups / groups

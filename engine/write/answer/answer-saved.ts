@@ -43,7 +43,7 @@ export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Sav
       try {
         return write(result, snapshot, context)
       } catch (error) {
-        // It is written again where the data are.
+        // The answer is written again by the back end that has the data.
         if (needsOf(error)) throw error
         if (reduction > STORED_ONLY) throw error
         if (!(error instanceof ProtocolError)) scope.onFault?.(error)

@@ -61,7 +61,7 @@ export class ElementEncoder {
       view.shows(dataClass) &&
       view.may('create', dataClass) &&
       numberedAttributes.every(attribute => attribute === dataClass.key) &&
-      // The related entity of such a key is unknown.
+      // The related entity of such a key is not known here.
       !(
         numberedAttributes.length > 0 && this.layout.references.some(({ foreignKey }) => foreignKey === dataClass.key)
       ) &&
@@ -128,7 +128,7 @@ export class ElementEncoder {
     const attribute = this.settable.get(name)
     const value = attribute && convertValue(attribute, json, this.options.trusted)
     if (value === undefined || value instanceof ProtocolError) return false
-    // An explicit null keeps the default away.
+    // An explicit null prevents the default.
     if (value !== null || attribute!.default !== undefined) values.set(attribute!, value)
     return true
   }
@@ -168,7 +168,7 @@ export class ElementEncoder {
   private guessKey(): Value {
     const { key } = this.dataClass
     const guess = convertValue(key, this.nextKey++, false)
-    // The numbers of the type are used up, which the writer finds out.
+    // If the type has no numbers left, the writer reports it.
     return guess instanceof ProtocolError ? (convertValue(key, 1, false) as Value) : guess
   }
 

@@ -28,7 +28,7 @@ export function splitBody(body: Uint8Array, limits: BodyLimits, between: () => v
   if (isArray && end - start < body.length) {
     const around = parseJson(`${textOf(body, 0, start)}[]${textOf(body, end, body.length)}`)
     const { __ENTITIES } = around as { __ENTITIES?: unknown }
-    // The name may be repeated.
+    // The name `__ENTITIES` may occur twice.
     if (!Array.isArray(around) && !Array.isArray(__ENTITIES))
       throw WriteErrors.NOT_ENTITIES(`an object whose __ENTITIES is ${describe(__ENTITIES)}`)
   }

@@ -100,7 +100,8 @@ export class WriterClient {
    * @throws {Error} named `MigrationError` if the model does not fit the data; another process has the store
    */
   static async start(options: WriterClientOptions): Promise<WriterClient> {
-    // Checked here, where the validator is loaded for the config anyway: in the thread, loading it would cost more than all else.
+    // Checked here, where the validator is loaded for the config anyway: loading it would take the thread longer than everything
+    // else.
     const client = new WriterClient({ ...options, model: checkModel(options.model) }, randomUUID())
     await client.spawn()
     client.watch.start()
@@ -256,7 +257,7 @@ export class WriterClient {
     this.heartbeat.enter('idle')
     this.heartbeat.locks = 0
     this.watch.phase = undefined
-    // Out of date until the next thread has filled it again.
+    // The memory is out of date until the next thread has filled it again.
     if (this.options.memory) new SharedHeap(this.options.memory).invalidate()
     this.failSent()
     this.pending.removeSent()

@@ -177,7 +177,7 @@ function select(
         rows.push(row)
       } else stopErrors.set(rowId, WriteErrors.CASCADE_TOO_LARGE(keyOf(transaction, row), dataClass.name, maxCascade))
     }
-    // Examining a row that stays costs as much.
+    // Examining a row that is not deleted costs as much as deleting it.
     if (stopErrors.has(rowId)) changes++
   }
   return { rows, candidates, stopErrors, examinedCount }
@@ -297,7 +297,7 @@ function findBlockers(
       if (target === undefined || onDelete(relation) === 'setNull') return
       const targetId = identify({ dataClass: relation.target, rowId: target })
       if (!candidates.has(targetId) || blockers.has(targetId)) return
-      // The relation of a cascade does not block by itself; the one that blocks the cascade does.
+      // A cascading relation does not block a deletion; the reason is the relation that blocks the cascade.
       const deeper = onDelete(relation) === 'cascade' ? blockers.get(id) : undefined
       blockers.set(targetId, deeper || reason(relation, view))
     })

@@ -66,7 +66,7 @@ export function linkForeignKeys(change: EntityChange): void {
       continue
     }
     change.references[i] = relatedEntity?.rowId
-    // The target's spelling of the key is kept, which may be the stored one.
+    // The foreign key takes the target's spelling of the key, which may be the spelling already stored.
     if (relatedEntity && foreignKey.type === target.key.type) change.values.set(foreignKey, relatedEntity.key)
   }
   if (!change.old) return

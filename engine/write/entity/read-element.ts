@@ -69,7 +69,7 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
   switch (attribute.kind) {
     case 'storage': {
       if (isBinary(attribute.type) && isDeferred(json)) return
-      // Its setter has received the value.
+      // Its setter has already received the value.
       if (attribute.calculation?.settable && change.mayChange(attribute)) return
       const { context } = change
       const upload = uploadId(attribute, json)

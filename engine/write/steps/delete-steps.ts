@@ -88,7 +88,7 @@ export class DeleteSteps implements WriteSteps {
       offset < sliceSize &&
       performance.now() < endsAt
     )
-    // Everything was tried together: another attempt would unblock nothing.
+    // All remaining rows were tried in one slice: another attempt would unblock nothing.
     const isWhole = next === 0 && offset <= size && offset >= queue.length
     return () => {
       this.next += offset

@@ -38,7 +38,7 @@ function keptKeys({ columns, primaryKey, uniques }: SourceTable): SourceColumn[]
 
 function namedColumns({ name: table, columns }: SourceTable, keyText: string): SourceColumn[] {
   const names = columns.map(({ name }) => name)
-  // A name may have a comma itself.
+  // A column name may itself contain a comma.
   return (names.includes(keyText) ? [keyText] : keyText.split(',')).map(name => {
     const column = columns.find(each => each.name === name)
     if (!column)

@@ -25,7 +25,7 @@ export function prepareSql(
   const usedNames = new Set<string>()
   const indexes = [...tables].flatMap(([name, table]) => {
     const { kind } = table.place!
-    // Others have no indexes of their own.
+    // Views and foreign tables have no indexes.
     if (!/table$|^materialized/.test(kind) || kind === 'foreign table') return []
     const { key, attributes } = dataClasses[name]!
     const foreignKeys = Object.values(attributes).flatMap(({ foreignKey }) => foreignKey ?? [])
@@ -71,7 +71,7 @@ function indexOf(
 ): string {
   const { schema, table, kind } = place!
   const name = freeName(`tesser_${table}_${column}_${purpose}`, schema, usedNames)
-  // Partitioned tables have no other way.
+  // Partitioned tables do not support CONCURRENTLY.
   const concurrently = kind === 'partitioned table' ? '' : 'CONCURRENTLY '
   return `CREATE INDEX ${concurrently}IF NOT EXISTS ${quoteName(name)} ON ${quoteName(schema, table)} (${expression});`
 }

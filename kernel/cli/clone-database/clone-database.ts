@@ -134,7 +134,7 @@ async function copyAll(
   let engine: Engine | undefined
   let isDone = false
   try {
-    // Everything is new: the log would only write it twice.
+    // All data are new: the log would only write them twice.
     engine = await openEngine({ ...engineOptions(config), unfinished: undefined, log: undefined, memoryBytes: 0 })
     const rows = new Map<TableCopy, number>()
     for (const copy of copies)

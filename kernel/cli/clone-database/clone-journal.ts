@@ -46,7 +46,7 @@ export class CloneJournal {
       throw new Error(`${this.folder} has a partial copy of ${head.source}, not of ${source}`)
     for (const { step, ...progress } of lines) if (step !== undefined) this.steps.set(step, progress)
     this.descriptor = openSync(this.path, 'a', 0o600)
-    // After an incomplete line, the next entry begins on a line of its own.
+    // After an incomplete line, the next entry begins on a new line.
     writeSync(this.descriptor, '\n')
   }
 
@@ -76,7 +76,7 @@ function parse(text: string): Line[] {
   try {
     return text.trim() === '' ? [] : [JSON.parse(text) as Line]
   } catch {
-    // The process ended while it wrote this line.
+    // The process ended while it was writing this line.
     return []
   }
 }

@@ -35,7 +35,7 @@ export async function copyTable(copy: TableCopy, context: CopyContext): Promise<
   const { dataClass, table, orderedBy, attributes } = copy
   const before = journal.progress(dataClass)
   if (before?.isDone) return emptySummary()
-  // Entities without a key of their own cannot be told from those that are still missing.
+  // Without keys from the source, copied entities cannot be distinguished from entities that are still missing.
   if (before && copy.isAnonymous) await removeAll(engine, dataClass)
   journal.note(dataClass, { after: before?.after })
   const where = before?.after !== undefined && orderedBy ? ` WHERE ${orderedBy} > ${before.after}` : ''
@@ -127,7 +127,7 @@ async function save(
     format: {},
     rows,
     existing,
-    // The next entity may get the number of a row that is not saved.
+    // The number of a rejected row is left out, because the next entity may receive it.
     onRejected: ({ line, text }, reasons) =>
       onRejected(dataClass, line, isNumbered ? without(key, text) : text, reasons),
     onProgress: summary => onProgress(dataClass, summary),
@@ -170,7 +170,7 @@ function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readon
           `${dataClass}.${name}: ${loss!.what} are lost in ${quantity(rows, 'row')}, first in ${first}`,
       ),
     streamed: streamedAttributes,
-    // A name of its own for each column: two columns may have one.
+    // Each column has a unique alias, because two columns may share a name.
     columns: streamedAttributes.map(({ sql }, i) => `${sql} AS c${i}`).join(', '),
     row(cells: readonly Cell[], position: number): CopiedRow {
       let text = ''

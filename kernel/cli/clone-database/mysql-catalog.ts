@@ -17,7 +17,7 @@ export async function readMysqlTables(
   database: string,
   views: ReadonlySet<string>,
 ): Promise<SourceTables> {
-  // Every byte in hexadecimal digits: a name may hold any character.
+  // Every byte is written in hexadecimal digits, because a name may contain any character.
   const here = `CONVERT(X'${Buffer.from(database).toString('hex')}' USING utf8mb4)`
   const of = (schema: string): string => `WHERE ${schema} = ${here}`
   const notes: string[] = []
@@ -33,7 +33,7 @@ export async function readMysqlTables(
   const foreignKeys = await source.query(
     `SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, k.REFERENCED_TABLE_SCHEMA = ${here} FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME ${of('k.TABLE_SCHEMA')} AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`,
   )
-  // Only MariaDB has the table of a check here; MySQL has a type for JSON.
+  // In this view, only MariaDB has the table of a check, which it needs to mark JSON columns; MySQL has a type for JSON.
   const checks = await source
     .query(`SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS ${of('CONSTRAINT_SCHEMA')}`)
     .catch(() => [])
@@ -56,7 +56,7 @@ export async function readMysqlTables(
       row => row[1]!,
     )
     const primary = parts.find(([first]) => first![1] === 'PRIMARY')
-    // An index over the beginning of a value, or over an expression, says nothing about the column.
+    // An index on a prefix of a value, or on an expression, says nothing about the column.
     const wholeIndexes = parts.filter(rows => rows.every(row => row[4] === null && row[3] !== null))
     return [
       {
@@ -97,7 +97,7 @@ function column(row: Cell[], json: ReadonlySet<string>): SourceColumn {
     declaredType: declaredType!,
     isNullable: isNullable === 'YES',
     increments,
-    // MariaDB writes the default NULL as a word.
+    // MariaDB reports the default NULL as the word NULL.
     hasDefault: initial !== null && initial !== 'NULL' && !increments,
     ...mysqlType({
       type: type!.toLowerCase(),

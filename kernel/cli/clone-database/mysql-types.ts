@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   double: () => columnType('number', number),
   decimal: ({ precision, scale }) =>
     decimalType(precision, scale, quotedName => [
-      // The text has all places of the type; zeros at its end do not count.
+      // The text has all decimal places of the type; trailing zeros do not count.
       scale === 0
         ? `MAX(IF(${quotedName} IS NULL, NULL, 0))`
         : `MAX(LENGTH(TRIM(TRAILING '0' FROM SUBSTRING_INDEX(CAST(${quotedName} AS CHAR), '.', -1))))`,

@@ -44,11 +44,11 @@ export async function openMysql(address: string): Promise<SqlSource> {
       database,
       charset: 'utf8mb4',
       ...(/^(1|true|required)$/i.test(url.searchParams.get('ssl') ?? '') && { ssl: {} }),
-      // Plain bytes, which this file turns into texts.
+      // Returns plain bytes, which this file converts to strings.
       typeCast: field => field.buffer(),
       rowsAsArray: true,
     })
-    // A lost connection fails the query under way; without a listener it would end the process.
+    // A lost connection fails the running query; without a listener it would end the process.
     connection.on('error', () => {})
     await connection.promise().connect()
     return connection

@@ -34,7 +34,7 @@ function legalName(preferredName: string, fallback: string): string {
     .replace(/^_{2,}/, '_')
     .replace(/^(?=[\p{N}\p{M}])/u, '_')
   const candidate = /[\p{L}\p{N}]/u.test(plainName) ? plainName : fallback
-  // A word of the query language.
+  // The name is a keyword of the query language.
   return nameProblem(candidate) === undefined ? candidate : `${candidate}_`
 }
 

@@ -17,10 +17,10 @@ export async function openSource(address: string): Promise<SqlSource> {
   }
   let url: URL
   try {
-    // The host may be missing: a socket in the parameters, or this machine.
+    // The host may be missing: the parameters name a socket, or the database is on this machine.
     url = new URL(address.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/|$)/i, '$1localhost'))
   } catch {
-    // The address may hold a password.
+    // The address may contain a password.
     throw new SourceError(
       `the address of the database cannot be read; it is ${scheme}://user@host/database, with special characters percent-encoded`,
     )

@@ -27,7 +27,7 @@ export async function readPostgresTables(source: SqlSource, views: ReadonlySet<s
   const names = new Map<string, string>()
   const chosenTables = catalogTables.filter(table => {
     const { schema, name, kind, mayRead } = table
-    // The schema is part of a name only where it decides.
+    // The schema is part of a name only if the name would otherwise be ambiguous.
     const isAlone = schema === 'public' || uses.get(name) === 1
     const ownName = isAlone ? name : `${schema}.${name}`
     if (!isTable(kind) && !views.has(ownName)) {
@@ -55,7 +55,7 @@ function sourceTable(
     place: { schema, table: name, kind: KINDS[kind]!, hasHeirs: kind !== 'p' && hasHeirs, mayWrite },
     columns: [...columns.values()].map(sourceColumn),
     primaryKey: indexes.find(({ isPrimary }) => isPrimary)?.columns.map(String) ?? [],
-    // An index over an expression has no column there.
+    // The catalog lists no column for an index on an expression.
     uniques: wholeIndexes.flatMap(each =>
       each.isUnique && !each.isPrimary && !each.columns.includes(null) ? [each.columns.map(String)] : [],
     ),

@@ -33,7 +33,7 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
     // The scale has 11 bits and a sign.
     const scale = modifier < HEADER ? undefined : (((modifier - HEADER) & 0x7ff) ^ 1024) - 1024
     return decimalType(digits, scale, quotedName => {
-      // NaN and infinity have no places; they are reported, row by row.
+      // NaN and infinity have no decimal places; they are reported for each row.
       const finite = `CASE WHEN ${quotedName}::text ~ '^-?[0-9.]+$' THEN ${quotedName} END`
       return [`max(scale(trim_scale(${finite})))`, `max(length(trunc(abs(${finite}))::text))`]
     })
@@ -49,7 +49,7 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
       isText: true,
     }),
   bpchar: modifier =>
-    // The blanks at the end are not part of the value; the conversion removes them.
+    // Trailing blanks are not part of the value; the conversion removes them.
     columnType({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
       read: quotedName => `${quotedName}::text`,
       isText: true,

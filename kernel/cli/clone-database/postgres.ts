@@ -15,7 +15,7 @@ const SETTINGS = [
   "timezone = 'UTC'",
   "client_encoding = 'UTF8'",
   'extra_float_digits = 1',
-  // A table of which this user sees a part only is an error, not a smaller table.
+  // A table of which this user sees only a part causes an error instead of being copied in part.
   'row_security = off',
 ]
 const FETCH_CHARACTERS = 4 * 2 ** 20
@@ -37,10 +37,10 @@ export async function openPostgres(address: string): Promise<SqlSource> {
       connectionString: address,
       ...(password !== undefined && { password }),
       application_name: 'tesser',
-      // All values stay the texts that the server sends.
+      // All values remain strings, as sent by the server.
       types: { getTypeParser: () => (value: unknown) => value } as never,
     })
-    // A lost connection fails the query under way; without a listener it would end the process.
+    // A lost connection fails the running query; without a listener it would end the process.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -115,7 +115,7 @@ class Postgres implements SqlSource {
         count = Math.max(1, Math.min(most, count * 4, Math.floor((FETCH_CHARACTERS * count) / size)))
       }
     } finally {
-      // Fails after an error, which has closed it.
+      // Fails after an error, because the error has already closed the cursor.
       await this.query('CLOSE tesser_rows').catch(() => {})
     }
   }

@@ -69,7 +69,7 @@ export function proposeModel(tables: readonly SourceTable[], { name, names, styl
     const key = style.keyOf(table, notes)
     if (!key) continue
     const dataClass = classNames.take(names[table.name] ?? table.name, `table_${i + 1}`)
-    // Names of selections are names too.
+    // The names of selections must be unique too.
     const collection = classNames.take(`${dataClass}Selection`, dataClass)
     const draft = draftOf(table, key, dataClass, collection, style, notes)
     drafts.set(table.name, draft)
@@ -138,7 +138,7 @@ function addRelations(
   /** Names of the tables that the relations of columns refer to. */
   const relatedTables = new Map<string, string>()
   for (const key of table.foreignKeys) {
-    // A constraint may stand there twice.
+    // A table may declare the same constraint twice.
     if (key.columns.length === 1 && relatedTables.get(key.columns[0]!) === key.table) continue
     const other = drafts.get(key.table)
     const problem = other

@@ -34,7 +34,7 @@ export async function openSqlite(path: string): Promise<SqlSource> {
 /** Opens the file with the SQLite module of Node.js, which exists from version 22.13. */
 async function openBuiltIn(path: string): Promise<Database | undefined> {
   if (!process.getBuiltinModule?.('node:sqlite')) return undefined
-  // Not known to the types of the oldest supported version.
+  // The types of the oldest supported version lack this module.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as unknown as {
     DatabaseSync: new (path: string, options: object) => BuiltIn
   }

@@ -55,7 +55,7 @@ async function compare(
   target: Target,
 ): Promise<number> {
   const { name, stamp } = plan
-  // Others have been changed, added or refused since.
+  // The other entities have been changed, added or refused since.
   const same = entities.filter(entity => stamps.get(target.keyText(name, String(entity.__KEY))) === stampOf(entity))
   const keys = same.map(({ __KEY }) => target.keyText(name, String(__KEY)))
   const values = same.map(entity => entityOf(plan, entity))

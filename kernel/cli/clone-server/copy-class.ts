@@ -141,7 +141,7 @@ class Copy {
       const binaries = await Promise.all(some.map(({ entity }) => this.binariesOf(entity)))
       some.forEach((each, index) => {
         const binaryValues = binaries[index]
-        // Deleted meanwhile: the next pass finds out.
+        // The entity has been deleted meanwhile, which the next pass detects.
         if (!binaryValues) return
         batch.push(each)
         values.push({ ...(each.isKnown && { __KEY: each.key }), ...entityOf(plan, each.entity), ...binaryValues })

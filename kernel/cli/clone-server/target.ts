@@ -48,7 +48,7 @@ export class Target {
     const engine = await openEngine({
       ...engineOptions(config, [], model),
       allowLoss: options.allowLoss,
-      // It is the copy.
+      // The store is itself the unfinished copy.
       unfinished: undefined,
       // Each commit syncs the data file: with a page in a commit, the log would only write the rows twice.
       log: undefined,

@@ -22,7 +22,7 @@ export async function writeParquet(path: string, { columns, parts }: TableRows):
   let characters = 0
   const flush = (): void => {
     const columnData = columns.map(({ name }, i) => ({ name, data: data[i]!, offsetIndex: false }))
-    // Without a promise: its writer is synchronous.
+    // Not awaited, because its writer is synchronous.
     void writer.write({ columnData, rowGroupSize: GROUP_ROWS })
     data = columns.map(() => [])
     characters = 0

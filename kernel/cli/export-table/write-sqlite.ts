@@ -22,7 +22,7 @@ export async function writeSqlite(path: string, { dataClass, columns, parts }: T
   writeFileSync(path, '', { mode: 0o600 })
   const database = await open(path)
   try {
-    // The file counts only as a whole.
+    // An incomplete file is useless, so SQLite need not protect it.
     database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
     database.exec(`CREATE TABLE ${quoteName(dataClass)} (${columns.map(definition).join(', ')}); BEGIN`)
     const insert = database.prepare(`INSERT INTO ${quoteName(dataClass)} VALUES (${columns.map(() => '?').join(', ')})`)

@@ -27,7 +27,7 @@ export async function writeXlsx(path: string, table: TableRows): Promise<void> {
     return { header: column.name, ...(numFmt !== undefined && { numFmt }) }
   })
   const file = writeXlsxStream(rowsOf(table), { name: table.dataClass.slice(0, 31), columns, freezePane: { rows: 1 } })
-  // Open before anything can fail: a stream would open it later, maybe when it has been removed.
+  // Opened before anything can fail: a stream would open it later, possibly after it has been removed.
   const output = createWriteStream(path, { fd: openSync(path, 'w', 0o600) })
   await pipeline(Readable.fromWeb(file as never), output)
 }

@@ -58,7 +58,7 @@ function dataClassOf(
   const attributes: Record<string, DraftAttribute> = {}
   let hasIncrement = false
   for (const field of table.fields) {
-    // Tesser counts changes and deletions by itself.
+    // Tesser itself tracks changes and deletions.
     if (field.name === '__GlobalStamp') continue
     const isKey = field === key
     const attributeName = names.ofField(table, field)

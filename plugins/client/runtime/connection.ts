@@ -130,7 +130,7 @@ export class Connection {
 
   #keepCookies({ headers, redirected, url }: Response): void {
     const cookies = (headers as { getSetCookie?: () => string[] }).getSetCookie?.() ?? []
-    // Cookies of another host, which an address was redirected to, are not for this one.
+    // Cookies from another host, to which the request was redirected, do not belong to this one.
     if (cookies.length === 0 || (redirected && new URL(url).origin !== new URL(this.url).origin)) return
     for (const cookie of cookies) {
       const [, name = '', value = ''] = /^\s*([^=;]+)=([^;]*)/.exec(cookie) ?? []
@@ -156,7 +156,7 @@ export async function readJson(answer: Answer, exact = false): Promise<Exchanged
   try {
     json = exact ? parseExact(text) : JSON.parse(text)
   } catch {
-    // The answer is that of a proxy, not JSON.
+    // The answer is not JSON, but comes from a proxy.
   }
   const isError = !answer.ok || (typeof json === 'object' && json !== null && '__ERROR' in json)
   return { status: answer.status, json, isError, retryAfter: retryAfter(answer) }

@@ -62,7 +62,7 @@ function markNotIn(document: string): string {
   const note = (each: unknown): void => {
     if (typeof each === 'string') for (const [, number] of each.matchAll(MARK)) usedNumbers.add(number!)
   }
-  // NUL has one spelling in JSON. What follows it has several, so that the texts have to be parsed.
+  // NUL has only one spelling in JSON. The characters after it have several, so the texts must be parsed.
   if (document.includes('\\u0000')) {
     JSON.parse(document, (name, value: unknown) => {
       note(name)
@@ -84,7 +84,7 @@ const SHORT = 15
 function longNumbers(text: string): { index: number; digits: string }[] {
   const numbers = []
   const texts = new Texts(text)
-  // A longer number covers one of these places, so the characters between them need not be looked at.
+  // A longer number covers one of these positions, so the characters between them can be skipped.
   for (let at = SHORT; at < text.length; at += SHORT + 1) {
     if (!isDigit(text, at)) continue
     let index = at

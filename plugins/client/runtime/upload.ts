@@ -69,7 +69,8 @@ export function streamWithProgress(
   body: Blob | Uint8Array,
   onProgress: (share: number) => void,
 ): ReadableStream<Uint8Array> {
-  // TypeScript from 5.7 on distinguishes the buffers of arrays; earlier versions do not know how.
+  // The cast is for TypeScript 5.7 and later, which distinguish the buffers of arrays; earlier versions cannot express the
+  // difference.
   const blob = body instanceof Blob ? body : new Blob([body] as ConstructorParameters<typeof Blob>[0])
   let sentBytes = 0
   return new ReadableStream({

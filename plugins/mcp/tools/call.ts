@@ -99,7 +99,7 @@ function resultOf(answer: Answer, { mayWrite: withStamps, request: { view } }: T
   if (typeof value !== 'object' || value === null) return boundedAnswer(value)
   const { __entityModel: name, __ENTITIES: entities = [value], __COUNT: count, result } = value as Result
   const dataClass = name === undefined ? undefined : view.find(name)
-  // Any other value is in `result`, and as it is.
+  // Any other value is in `result`, unchanged.
   if (!dataClass) return boundedAnswer(simplify('result' in value ? result : value, withStamps))
   return boundedAnswer(simplify(value, withStamps), { count, hint: hintOf(cutHints(entities, dataClass, view)) })
 }

@@ -62,7 +62,7 @@ export class DatabaseChanges implements Changes {
     const { codeSession } = this
     const layout = codeSession.options.store.layouts.get(dataClass)!
     const table = codeSession.snapshots.current.table(dataClass)
-    // Row ids are those of the thread that saved them.
+    // The returned row ids are only valid in the thread that saved the rows.
     const localRowId = ({ row }: SaveResult['entities'][number]) =>
       row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
     return { ...saveResult, entities: saveResult.entities.map(each => ({ ...each, ...localRowId(each) })) }
@@ -163,7 +163,7 @@ export class DatabaseChanges implements Changes {
   ): DatabaseRun {
     this.demand(dataClass)
     const { name, remote } = dataClass
-    // The rules of a change of all or nothing that are deferred are checked at its end.
+    // Deferred constraints are checked at the end of an atomic change.
     const holding = { connection: remote!.connection, dataClass: name, checksAtOnce: !isAtomic, ...gate }
     return new DatabaseRun(this.codeSession.options.remote!, holding, isWhole)
   }
@@ -186,7 +186,7 @@ export class DatabaseChanges implements Changes {
     if (run.hasBegun) codeSession.snapshots.moveOn()
     const ending = run.end('result' in outcome && isKept(outcome.result))
     if (ending === 'collided') {
-      // Reads of a run that has not been must not become reads of the next.
+      // Pending reads of the discarded run must not be attributed to the next run.
       for (const each of codeSession.snapshots.pending)
         if (!pending.has(each)) codeSession.snapshots.pending.delete(each)
       return undefined

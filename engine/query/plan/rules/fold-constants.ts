@@ -26,7 +26,7 @@ function apply(predicate: Predicate): Predicate {
     case 'except':
       if (result.left.kind === 'never' || result.right.kind === 'always') return NEVER
       return result.right.kind === 'never' ? result.left : result
-    // A `via` whose input is never true is never true either: a relation that is null makes the input null, not true.
+    // A `via` whose input is never true is never true either: if the relation is null, the result is null, not true.
     case 'via':
       return result.input.kind === 'never' ? NEVER : result
     default:

@@ -35,7 +35,7 @@ export function readS3Address(address: string, endpoint: string | undefined, env
     )
   const parts = path.replace(/\/$/, '').split('/')
   const prefix = parts.join('/')
-  // Clients and proxies resolve these, and the signature would be of another path.
+  // Clients and proxies resolve such parts, and the signature would then be for a different path.
   const isBad = parts.some(part => part === '' || part === '.' || part === '..')
   if (prefix !== '' && (isBad || /\p{Cc}/u.test(prefix) || Buffer.byteLength(prefix) > MAX_PREFIX_BYTES))
     throw new BackupError(
@@ -57,7 +57,7 @@ export function readS3Address(address: string, endpoint: string | undefined, env
 
 function urlAtAmazon(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
-  // The certificate is for one name in front of the host.
+  // The wildcard certificate covers only one label before the host.
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
 }
 

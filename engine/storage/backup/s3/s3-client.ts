@@ -77,7 +77,7 @@ export class S3Client {
   send(request: S3Request): Promise<S3Answer> {
     return this.withRetries(request, async message => {
       const answer = await answerOf(message)
-      // Some operations fail after they have answered 200.
+      // Some operations report a failure after they have answered 200.
       if (answer.status === 200 && request.method === 'POST' && /<Error>/.test(answer.text))
         throw new Refused(readRefusal({ ...answer, status: 500 }))
       return answer
@@ -96,7 +96,7 @@ export class S3Client {
   /** Waits before another try. @returns false if no try is left @param failedTries number of tries that have failed */
   async mayTryAgain(failedTries: number): Promise<boolean> {
     if (failedTries >= (this.hasAnswered ? TRIES : FIRST_TRIES)) return false
-    // Spread, so that clients that were refused together do not return together.
+    // Randomized, so that clients that were refused together do not return together.
     const spread = 0.5 + Math.random() / 2
     await delay(Math.min(MAX_DELAY_MS, this.timing.firstDelayMs * 2 ** (failedTries - 1)) * spread)
     return true
@@ -112,7 +112,7 @@ export class S3Client {
         if (status < 300 || accept.includes(status)) return await read(message)
         throw new Refused(readRefusal(await answerOf(message)))
       } catch (error) {
-        // The second is of a file that is sent.
+        // An error with a path comes from reading the file that is sent.
         if (error instanceof BackupError || (error as NodeJS.ErrnoException).path !== undefined) throw error
         if (error instanceof Refused) problem = describeRefusal(this.bucket, error.refusal, what)
         else problem = this.unreachable(error)
@@ -140,7 +140,7 @@ export class S3Client {
       outgoing.on('error', reject)
       outgoing.on('response', message => {
         this.hasAnswered = true
-        // A server that refuses a body answers before it has all of it.
+        // A server that refuses a body may answer before it has received all of it.
         message.once('end', () => outgoing.writableFinished || outgoing.destroy())
         resolve(message)
       })
@@ -159,7 +159,7 @@ export class S3Client {
       throw new BackupError(
         `${this.bucket.place} needs a key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment`,
       )
-    // An error about a header would repeat it.
+    // Checked here because an error about a header would repeat the secret.
     if (![accessKeyId, secretAccessKey, AWS_SESSION_TOKEN || '-'].every(text => /^[!-~]+$/.test(text)))
       throw new BackupError(
         'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN have no spaces or other lines',

@@ -17,7 +17,7 @@ const PASSING = new Set([
   'RequestTimeout',
   'OperationAborted',
   'ConditionalRequestConflict',
-  // The body was damaged on its way.
+  // The body was damaged in transit.
   'BadDigest',
   'IncompleteBody',
   'XAmzContentSHA256Mismatch',

@@ -68,7 +68,7 @@ export class S3Lock {
         throw error
       }
       await lock.release()
-      // Spread, so that two that have met do not meet again.
+      // Randomized, so that two processes that have collided do not collide again.
       await delay(client.timing.firstDelayMs * (4 + Math.random() * 12))
     }
   }
@@ -96,7 +96,7 @@ export class S3Lock {
 
   private async renew(): Promise<void> {
     const { status } = await this.client.send({ ...READ, method: 'HEAD', name: this.name })
-    // Another process has taken it for expired.
+    // Another process has taken over the lock because it considered it expired.
     if (status === 404 || elapsedSince(this.renewedAt) > DOUBTFUL_MS) this.isLost = true
     if (this.isLost) clearInterval(this.timer)
     else await this.store()
@@ -126,7 +126,7 @@ async function describe(client: S3Client, { name }: S3Object): Promise<BackupErr
     if (/^[\w.-]{1,255}$/.test(host) && /^[\d:.TZ-]{1,30}$/.test(since))
       who = `, ${host} (process ${Number(process)}, since ${since}),`
   } catch {
-    // It has gone.
+    // The lock is gone.
   }
   return new BackupError(
     `another process${who} changes the backups in ${client.bucket.place}; try again when that is done, or an hour after it was killed`,

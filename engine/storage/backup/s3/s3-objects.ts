@@ -20,7 +20,7 @@ export async function* listObjects(client: S3Client, prefix: string): AsyncGener
       method: 'GET',
       query: {
         'list-type': '2',
-        // Names may have characters that XML has not.
+        // Names may contain characters that are not allowed in XML.
         'encoding-type': 'url',
         prefix: start + prefix,
         ...(next !== undefined && { 'continuation-token': next }),
@@ -60,7 +60,7 @@ async function* contentOf(client: S3Client, name: string, first: IncomingMessage
   let message: IncomingMessage | undefined = first
   while (message) {
     try {
-      // A server that does not know ranges sends the beginning once more.
+      // A server that does not support ranges sends the beginning again.
       let skip = message.statusCode === 206 ? 0 : receivedBytes
       for await (const chunk of message as AsyncIterable<Buffer>) {
         const news = chunk.subarray(skip)

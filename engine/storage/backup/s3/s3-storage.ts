@@ -52,7 +52,7 @@ export class S3Storage implements BackupStorage {
     if (temp === undefined) throw new Error('a storage for changes needs a folder for temporary files')
     const local = this.lockTemp(temp)
     const heldFile = join(temp, HELD_FILE)
-    // Their processes have ended, since the system has released the lock of the folder.
+    // The processes that held these locks have ended, because the system has released the lock of the folder.
     const dead = local && existsSync(heldFile) ? readFileSync(heldFile, 'utf8').split('\n') : []
     const release = async (): Promise<void> => {
       await this.heldLock?.release()

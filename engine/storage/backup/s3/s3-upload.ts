@@ -62,7 +62,7 @@ export class S3Uploads {
       const query = { uploadId: upload }
       await this.storeOnce(name, content, { ...WRITE, method: 'POST', name, query, body })
     } finally {
-      // An upload that was completed is there no more. What fails here is left to the next backup.
+      // A completed upload no longer exists. If this fails, the next backup clears the marker.
       await this.clear([marker]).catch(() => {})
     }
   }

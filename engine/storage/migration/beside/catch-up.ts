@@ -88,7 +88,7 @@ class CatchUp {
         changes && new Set(changes.filter(each => each.tableNumber === tableNumber).map(({ rowId }) => rowId))
       count += this.takeOver(change, first => (rowIds ? this.among(change, rowIds, first) : this.all(change, first)))
     }
-    // Only now: what an interrupted call has not taken over is found again.
+    // Written last, so that the next call finds the changes that an interrupted call has not copied.
     copy.root.transactionSync(() => writeGlobalStamp(copy, this.to))
     return count
   }
@@ -147,7 +147,7 @@ class CatchUp {
       }
       for (; !there.done; there = copies.next()) yield { rowId: there.value.rowId, row: undefined, isThere: true }
     } finally {
-      // A slice ends before the rows do.
+      // A slice may end before all rows have been read.
       copies.return(undefined)
     }
   }

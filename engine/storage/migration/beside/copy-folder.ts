@@ -54,7 +54,7 @@ export class CopyFolder {
 
   isFor({ model, wire }: CopyTarget): boolean {
     const { description } = this
-    // Both as JSON, in which a file has no undefined members.
+    // Both are compared as JSON, because JSON files have no undefined members.
     return (
       description !== undefined &&
       isDeepStrictEqual(jsonOf([description.model, description.wire]), jsonOf([model, wire]))

@@ -51,7 +51,7 @@ async function takeAlone(folder: CopyFolder, options: TakeOptions): Promise<void
       if (!folder.description || folder.isFor(options)) folder.clear()
       return
     }
-    // Before the copy is removed: a model with a mistake does not cost it.
+    // Checked before the copy is removed, so that a mistake in the model does not cost the copy.
     checkedChange(source, options)
     const reason = reasonAgainst(folder, options)
     if (reason !== undefined) {
@@ -123,7 +123,7 @@ function takeOverRest(source: Environment, copy: Environment): void {
       writeFingerprints(copy, after.tableNumber, fingerprints)
       keepFingerprints(copy, after, new Set(keptPairs.map(({ after: { name } }) => name)))
     }
-    // Readers that were behind have ended, and the memory is not the one that an image has.
+    // Readers that need earlier changes have ended, and the memory does not match any stored image.
     copy.changes.clearSync()
     for (const name of ['holder', IMAGE]) copy.meta.removeSync(name)
   })

@@ -34,7 +34,7 @@ function fraction(value: number): string {
   return number(value, { maximumFractionDigits: 2 })
 }
 
-/** Figures of the last minute. The server is polled while the page is visible. */
+/** Measurements of the last minute. The server is polled while the page is visible. */
 export function Live() {
   const [readings, setReadings] = useState<readonly Reading[]>([])
   const [error, setError] = useState<unknown>()

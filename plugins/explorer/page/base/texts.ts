@@ -35,7 +35,7 @@ export function offerLanguages(
       texts => {
         addedTexts.value = { ...addedTexts.peek(), [code]: texts }
       },
-      // English remains.
+      // The page stays in English.
       () => {},
     )
   })

@@ -21,7 +21,7 @@ interface ConflictProps {
 /** Changes of this user and of others since the entity was read, in three columns. */
 export function Conflict({ draft, theirs, onClose }: ConflictProps) {
   const choices = useSignal<ReadonlyMap<string, Side>>(new Map())
-  // Only the beginning of a value too large for the form is known: theirs remains.
+  // A value too large for the form is loaded only in part, so the value of the other user stays.
   const names = editable(draft.dataClass, false).flatMap(({ name }) => (draft.base?.large.has(name) ? [] : [name]))
   const of = (name: string): Attribute => attributeOf(draft.dataClass, name)!
   const rows = mergeRows(

@@ -39,7 +39,7 @@ export function typedInput(
   control: Control,
   { stored, before, typed, isPartial = false }: { stored: Input; before: Input; typed: string; isPartial?: boolean },
 ): Input {
-  // A date of which parts are missing is a mistake, and not null.
+  // A date with missing parts is an error, not null.
   if (typed === '' && stored !== '' && !isPartial) return null
   const storedText = typeof stored === 'string' ? stored : ''
   if (control === 'area') return restoreEnds(storedText, typeof before === 'string' ? before : '', typed)

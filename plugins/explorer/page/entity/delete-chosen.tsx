@@ -23,7 +23,7 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
   const error = useSignal<unknown>(undefined)
   const isDeleting = useSignal(false)
   const set = shownSet.value
-  // The choice when the dialog was opened; it becomes empty when its entities are deleted.
+  // The selection when the dialog was opened; the current selection becomes empty when its entities are deleted.
   const what = useSignal({
     chosen: choice.value,
     count: countChosen(choice.value, set?.count ?? 0),

@@ -165,7 +165,7 @@ function readTime(text: string): Read {
 function readJson(text: string): Read {
   try {
     JSON.parse(text)
-    // UTF-8 has no halves of characters.
+    // UTF-8 cannot encode unpaired surrogates.
     return { json: text.replace(/[\ud800-\udfff]/gu, half => `\\u${half.charCodeAt(0).toString(16)}`) }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)

@@ -112,7 +112,7 @@ function ShownEntity({ dataClass, entityKey }: EntityProps) {
   }, [result])
   if (error !== undefined) return <Fault error={error} again={again} />
   const isEdited = place.value.query.edit !== undefined
-  // A form that begins with values of before the last write would end in a conflict with it.
+  // A form with values from before the last write would conflict with that write.
   if (!result || (isEdited && !isForm.current && result.write !== write)) return <p role="status">{text('loading')}</p>
   isForm.current = isEdited
   if (isEdited) return <EntityForm dataClass={dataClass} original={result.loaded} />

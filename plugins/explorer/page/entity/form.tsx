@@ -41,7 +41,7 @@ export function EntityForm({ dataClass, original }: FormProps) {
 
   const problems = problemsOf(ownDraft, wasSent.value)
   const { messages, otherError } = byField(dataClass, error.value)
-  // After a conflict, values that others have saved.
+  // After a conflict, the draft is based on values that others have saved.
   const large = ownDraft.base?.large ?? new Set()
   const attributes = editable(dataClass, !entity).filter(({ name }) => !large.has(name))
 

@@ -42,7 +42,7 @@ export function TextField({ draft, attribute, editor, ...inputProps }: Props) {
     return (
       <input
         {...fieldProps}
-        // The types of Preact know no union here.
+        // The types of Preact do not accept a union here.
         type={control as 'text'}
         step={control === 'datetime-local' ? '0.001' : undefined}
         inputMode={editor === 'number' ? 'decimal' : undefined}
@@ -51,10 +51,11 @@ export function TextField({ draft, attribute, editor, ...inputProps }: Props) {
     )
   }
   const lines = value.split('\n', MAX_ROWS).length
-  // Enter saves, as in a line, while there is only one line and no more are expected.
+  // Enter saves, as in a single-line field, while there is only one line and no more are expected.
   const isShort = editor === 'text' && lines === 1
   return (
-    // For one line too: an `input` drops line breaks, and an element that is exchanged while the user pastes loses the focus.
+    // Also used for a single line: an `input` drops line breaks, and replacing the element while the user pastes would lose the
+    // focus.
     <textarea
       {...fieldProps}
       class={editor === 'text' || editor === 'lines' ? '' : 'json'}

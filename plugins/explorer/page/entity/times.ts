@@ -20,7 +20,7 @@ export function instantOf(text: string, near = ''): string {
   const clock = Date.parse(`${local}Z`)
   const nearby = new Date(near || local)
   const milliseconds = [clock - clockOf(nearby) + nearby.getTime(), Date.parse(local)].find(
-    // Browsers count 30 February as a day of March.
+    // Browsers treat 30 February as a day in March.
     ms => clockOf(new Date(ms)) === clock && new Date(clock).toISOString().startsWith(day),
   )
   return milliseconds === undefined ? text : new Date(milliseconds).toISOString()

@@ -44,7 +44,7 @@ export function FilterInput({ check }: { readonly check: Check }) {
     }
   }, [isWanted])
 
-  // An invalid filter may come with the address; only the editor can show its mistake.
+  // The address may contain an invalid filter; only the editor can show the error.
   useEffect(() => {
     if (check.kind === 'error') setWanted(true)
   }, [check])

@@ -132,7 +132,7 @@ const sourceOf = async (selection: Selection, signal: AbortSignal): Promise<Sour
 
 async function loadSummary(source: Source, path: string, attribute: Attribute, signal: AbortSignal): Promise<Summary> {
   const kind = kindOf(attribute)
-  // The minimum of texts of unbounded length could be as long as a book.
+  // The minimum of texts without a maximum length could be as long as a book.
   const isLong = kind === 'text' && !attribute.indexed && attribute.maxLength === undefined
   const onlyCounts = kind === 'presence' || kind === 'bool' || isLong
   const [total, all, distinct] = await Promise.all([

@@ -42,7 +42,7 @@ export function Plan() {
 
 async function loadPlan(currentSelection: Selection, signal: AbortSignal): Promise<Explained> {
   const key = currentSelection.dataClass.key[0]?.name
-  // The browser's list is bounded, and takes no further entries when it is full.
+  // The browser's list is limited, and accepts no further entries when it is full.
   performance.clearResourceTimings()
   const start = performance.now()
   const { answer, response, body } = await readWithHead<{

@@ -23,7 +23,7 @@ export async function exportSelection(
   format: ExportFormat,
   columns: readonly string[] | undefined,
 ): Promise<void> {
-  // An address cannot hold a filter of any length, but an entity set can.
+  // The length of an address limits a filter, but an entity set has no such limit.
   const set = await createSet(selection, parametersOf(selection), SET_SECONDS)
   const form = format === 'json' ? { $asArray: true } : { $format: format }
   const parameters = { ...form, $attributes: columns?.join(',') }

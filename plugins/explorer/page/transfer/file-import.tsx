@@ -77,7 +77,7 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
     }
   }
 
-  // A change counts at once, not when its preview has come: the next one may be faster.
+  // A change takes effect immediately, before its preview arrives: the user may make the next change first.
   const mapping = chosenMapping.value ?? result?.mapping
   const twice = mapping ? mappedTwice(mapping) : []
   const isSaved = finishedImport.value !== undefined && !finishedImport.value.outcome.trial

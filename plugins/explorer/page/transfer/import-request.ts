@@ -66,7 +66,7 @@ export async function previewFile(
   const look = async (mapping: Mapping): Promise<Preview> => {
     const parameters = { ...parametersOf(options, mapping), $preview: PREVIEWED_ROWS }
     const preview = await ask<Preview>(`$import/${dataClass.name}`, parameters, { body, signal })
-    // The end of the part may be in the middle of the last row.
+    // The part may end in the middle of the last row.
     const isCut = body.size < file.size && preview.rows.length < PREVIEWED_ROWS
     return isCut ? { ...preview, rows: preview.rows.slice(0, -1) } : preview
   }
@@ -109,7 +109,7 @@ export async function sendFile(sending: Sending): Promise<Outcome> {
     )
   }, POLL_MS)
   const request = new XMLHttpRequest()
-  // The server ends the import and says what it has done.
+  // The server ends the import and reports the result.
   const end = (): void => void ask(`$import/${id}`, {}, { method: 'DELETE' }).catch(() => request.abort())
   signal.addEventListener('abort', end, { once: true })
   try {
