@@ -178,6 +178,7 @@ function render(markdown, path, paths) {
 /** Text of Markdown without its markup, for titles and for the search. */
 const plainText = markdown =>
   markdown
+    .replace(/^\s*```\w*$/gm, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[`*|\\]+|^[#>-]+ |:?-{3,}:?/gm, '')
     .replace(/\s+/g, ' ')

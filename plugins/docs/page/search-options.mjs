@@ -14,7 +14,7 @@ const stemOf = word =>
   word
     .toLowerCase()
     .replace(/^([a-z]{2,})ies$/, '$1y')
-    .replace(/^([a-z]{2,}[^aisu])s$/, '$1')
+    .replace(/^(?!https$)([a-z]{2,}[^aisu])s$/, '$1')
 
 /** Options for building the index and for searching it in the browser, which must agree. */
 export const SEARCH = {
