@@ -108,6 +108,11 @@ export class Registry implements Registered {
   /** JSON of the schemas with `$id`, by it. */
   readonly #schemas = new Map<string, string>()
   #isComplete = false
+  /**
+   * Built-in parameters, then those of other plugins, if there are any: a parameter that narrows `read.filter` finds `$filter` in it,
+   * wherever it is in the address.
+   */
+  #rounds: readonly boolean[] = [true]
   #table: RouteTable<Route> | undefined
 
   /**
@@ -139,16 +144,12 @@ export class Registry implements Registered {
       top: undefined,
       output: { form: 'collection' },
     }
-    const own: (readonly [{ readonly apply: ApplyParameter }, string])[] = []
-    for (const [name, value] of request.parameters) {
-      const parameter = this.parameters.get(name)
-      if (!parameter) continue
-      if (parameter.isBuiltIn) parameter.apply(request.read, value, request)
-      else own.push([parameter, value])
+    for (const isBuiltIn of this.#rounds) {
+      for (const [name, value] of request.parameters) {
+        const parameter = this.parameters.get(name)
+        if (parameter?.isBuiltIn === isBuiltIn) parameter.apply(request.read, value, request)
+      }
     }
-    // Applied after the built-in parameters: a parameter that narrows `read.filter` then finds `$filter` in it, wherever it is in
-    // the address.
-    for (const [parameter, value] of own) parameter.apply(request.read, value, request)
   }
 
   /** Route of a path, or a file by another encoding of its path. */
@@ -243,6 +244,7 @@ export class Registry implements Registered {
       parameter: (name, spec, apply) => {
         check?.parameter(name, spec, apply)
         if (apply) claim(this.parameters, name, { plugin, isBuiltIn, apply, selects: spec.selects === true })
+        if (apply && !isBuiltIn) this.#rounds = [true, false]
         declare(name, spec)
       },
       part: (name, apply) => {

@@ -32,7 +32,7 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
 
   const run = async (): Promise<void> => {
     isDeleting.value = true
-    const newReport: DeleteReport = { deletedCount: 0, failures: [] }
+    const newReport: DeleteReport = { count: 0, failures: [] }
     try {
       await runWork(text('deleting', { name: dataClass.name }), work =>
         deleteMany(dataClass, keysOf(dataClass, what.chosen, what.set, work.signal), what.count, newReport, work),
@@ -49,7 +49,7 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
     <Dialog title={text('deleteMany', { count: what.count, name: dataClass.name })} onClose={onClose}>
       {result ? (
         <p role="status">
-          {text('deletedMany', { count: result.deletedCount })}{' '}
+          {text('deletedMany', { count: result.count })}{' '}
           {result.failures.length > 0 && text('notDeleted', { count: result.failures.length })}
         </p>
       ) : (

@@ -16,7 +16,7 @@ interface NotDeleted {
 }
 
 export interface DeleteReport {
-  deletedCount: number
+  count: number
   readonly failures: NotDeleted[]
 }
 
@@ -32,7 +32,7 @@ export async function deleteMany(
     for (let from = 0; from < some.length; from += KEYS_AT_ONCE) {
       work.signal.throwIfAborted()
       await deleteSome(dataClass, some.slice(from, from + KEYS_AT_ONCE), report)
-      work.report((report.deletedCount + report.failures.length) / Math.max(1, count))
+      work.report((report.count + report.failures.length) / Math.max(1, count))
     }
   }
 }
@@ -42,7 +42,7 @@ async function deleteSome(dataClass: DataClass, keys: readonly string[], report:
   const { name } = dataClass
   try {
     await ask(entitiesPath(name, keys), { $method: 'delete' }, { method: 'POST' })
-    report.deletedCount += keys.length
+    report.count += keys.length
     return
   } catch (error) {
     if (!(error instanceof RestError)) throw error
@@ -54,11 +54,11 @@ async function deleteSome(dataClass: DataClass, keys: readonly string[], report:
     {},
     { body },
   )
-  report.deletedCount += keys.length - remainingEntities.length
+  report.count += keys.length - remainingEntities.length
   for (const { __KEY } of remainingEntities) {
     try {
       await ask(entityPath(name, __KEY), { $method: 'delete' }, { method: 'POST' })
-      report.deletedCount++
+      report.count++
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       report.failures.push({ key: __KEY, error })

@@ -127,8 +127,8 @@ function Combination({ dataClass, sets }: CombinationProps) {
   )
   return (
     <div class="combination">
-      <SetChoice label={text('firstSet')} sets={sets} chosenSet={one} onChoice={setFirst} />
-      <SetChoice label={text('secondSet')} sets={sets} chosenSet={other} onChoice={setSecond} />
+      <SetChoice label={text('firstSet')} sets={sets} set={one} onChoice={setFirst} />
+      <SetChoice label={text('secondSet')} sets={sets} set={other} onChoice={setSecond} />
       {OPERATORS.map((operator, index) => {
         const name = `${one.name} ${SIGNS[operator]} ${other.name}`
         return (
@@ -152,12 +152,12 @@ function Combination({ dataClass, sets }: CombinationProps) {
 interface ChoiceProps {
   readonly label: string
   readonly sets: readonly KeptSet[]
-  readonly chosenSet: KeptSet
+  readonly set: KeptSet
   readonly onChoice: (id: string) => void
 }
 
-const SetChoice = ({ label, sets, chosenSet, onChoice }: ChoiceProps) => (
-  <select aria-label={label} value={chosenSet.id} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
+const SetChoice = ({ label, sets, set, onChoice }: ChoiceProps) => (
+  <select aria-label={label} value={set.id} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
     {sets.map(({ id, name }) => (
       <option key={id} value={id}>
         {name}

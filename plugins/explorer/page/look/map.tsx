@@ -141,11 +141,11 @@ export function MapView() {
   )
 }
 
-function sentenceOf({ points, readCount, total }: Awaited<ReturnType<typeof loadPoints>>): string {
+function sentenceOf({ points, count, total }: Awaited<ReturnType<typeof loadPoints>>): string {
   const pointsText = text('points', { count: points.length })
-  const missingCount = readCount - points.length
+  const missingCount = count - points.length
   return [
-    readCount < total ? text('sample', { shown: pointsText, total }) : pointsText,
+    count < total ? text('sample', { shown: pointsText, total }) : pointsText,
     missingCount > 0 ? text('withoutPlace', { count: missingCount }) : '',
   ].join(' ')
 }

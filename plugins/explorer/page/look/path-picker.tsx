@@ -15,11 +15,11 @@ interface PathPickerProps {
 /** A list of attributes for each step of a path over N→1 relations. */
 export function PathPicker({ label, dataClass, path, isOffered, onPick }: PathPickerProps) {
   const steps = path.split('.')
-  const lists: { dataClass: DataClass; chosenName: string }[] = []
+  const lists: { dataClass: DataClass; name: string }[] = []
   let owner: DataClass | undefined = dataClass
   for (const step of steps) {
     if (!owner) break
-    lists.push({ dataClass: owner, chosenName: step })
+    lists.push({ dataClass: owner, name: step })
     const attribute = attributeOf(owner, step)
     owner = attribute && isRelation(attribute) ? targetOf(attribute) : undefined
   }
@@ -29,7 +29,7 @@ export function PathPicker({ label, dataClass, path, isOffered, onPick }: PathPi
         <select
           key={`${depth} ${list.dataClass.name}`}
           aria-label={depth === 0 ? label : text('through', { relation: steps[depth - 1]! })}
-          value={list.chosenName}
+          value={list.name}
           onChange={({ currentTarget }) =>
             onPick([...steps.slice(0, depth), ...completed(list.dataClass, currentTarget.value, isOffered)].join('.'))
           }

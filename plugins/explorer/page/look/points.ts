@@ -15,7 +15,7 @@ interface Points {
   /** Number of entities in the selection. */
   readonly total: number
   /** Number of entities that were read; if there are too many, a sample from the whole selection. */
-  readonly readCount: number
+  readonly count: number
 }
 
 interface Page {
@@ -49,7 +49,7 @@ export async function loadPoints(
     }
     return Math.abs(point.latitude) <= 90 && Math.abs(point.longitude) <= 180 ? [point] : []
   })
-  return { points, total, readCount: entities.length }
+  return { points, total, count: entities.length }
 }
 
 /** Reads small pages from the whole selection, through an entity set, so that the filter is executed only once. */

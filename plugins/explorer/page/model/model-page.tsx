@@ -118,22 +118,22 @@ type View = ReturnType<typeof useView>
 
 /** The visible part of the diagram, moved and zoomed by mouse and keyboard. */
 function useView(picture: { readonly current: SVGSVGElement | null }, diagram: Diagram) {
-  const visiblePart = useSignal<Window>(allOf(diagram))
+  const part = useSignal<Window>(allOf(diagram))
   useEffect(() => {
-    visiblePart.value = allOf(diagram)
+    part.value = allOf(diagram)
   }, [diagram])
   /** Pixels of the diagram per pixel of the screen. */
   const scale = (): number => {
     const { width, height } = picture.current!.getBoundingClientRect()
-    return Math.max(visiblePart.value.width / width, visiblePart.value.height / height)
+    return Math.max(part.value.width / width, part.value.height / height)
   }
   /** Scales the visible part by a factor, with a fixed point. */
   const zoom = (factor: number, x?: number, y?: number): void => {
-    const before = visiblePart.value
+    const before = part.value
     const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, before.width * factor))
     const real = width / before.width
     const [fixedX, fixedY] = [x ?? before.x + before.width / 2, y ?? before.y + before.height / 2]
-    visiblePart.value = {
+    part.value = {
       x: fixedX - (fixedX - before.x) * real,
       y: fixedY - (fixedY - before.y) * real,
       width,
@@ -143,25 +143,25 @@ function useView(picture: { readonly current: SVGSVGElement | null }, diagram: D
   /** Moves the visible part by pixels of the screen. */
   const move = (x: number, y: number): void => {
     const by = scale()
-    visiblePart.value = { ...visiblePart.value, x: visiblePart.value.x + x * by, y: visiblePart.value.y + y * by }
+    part.value = { ...part.value, x: part.value.x + x * by, y: part.value.y + y * by }
   }
   const centre = ({ x, y, width, height }: Box): void => {
-    const before = visiblePart.value
-    visiblePart.value = { ...before, x: x + width / 2 - before.width / 2, y: y + height / 2 - before.height / 2 }
+    const before = part.value
+    part.value = { ...before, x: x + width / 2 - before.width / 2, y: y + height / 2 - before.height / 2 }
   }
   const fit = (boxes: readonly Box[] = []): void => {
-    visiblePart.value = boxes.length > 0 ? partWith(boxes) : allOf(diagram)
+    part.value = boxes.length > 0 ? partWith(boxes) : allOf(diagram)
   }
   const pointAt = ({ clientX, clientY }: MouseEvent): { x: number; y: number } => {
     const box = picture.current!.getBoundingClientRect()
     const by = scale()
-    const { x, y, width, height } = visiblePart.value
+    const { x, y, width, height } = part.value
     return {
       x: x + width / 2 + (clientX - box.x - box.width / 2) * by,
       y: y + height / 2 + (clientY - box.y - box.height / 2) * by,
     }
   }
-  return { visiblePart, zoom, move, centre, fit, pointAt }
+  return { part, zoom, move, centre, fit, pointAt }
 }
 
 const MOVES: Readonly<Record<string, readonly [number, number]>> = {
@@ -182,7 +182,7 @@ interface PictureProps {
 function Picture({ diagram, view, picture, matches }: PictureProps) {
   const pointed = useSignal<string | undefined>(undefined)
   const dragged = useRef<{ x: number; y: number; isDrag: boolean } | undefined>(undefined)
-  const { x, y, width, height } = view.visiblePart.value
+  const { x, y, width, height } = view.part.value
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = MOVES[event.key]
     if (by) view.move(...by)

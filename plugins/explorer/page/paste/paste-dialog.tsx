@@ -253,7 +253,7 @@ function offerUndoOf(dataClass: DataClass, { good, created }: PasteReport): void
     text('created', { count: created.length }) +
     (changedCount > 0 ? ` ${text('changesStay', { count: changedCount })}` : '')
   offerUndo(dataClass, message, async () => {
-    const report: DeleteReport = { deletedCount: 0, failures: [] }
+    const report: DeleteReport = { count: 0, failures: [] }
     await runWork(text('undoing', { name: dataClass.name }), work =>
       deleteMany(
         dataClass,
@@ -264,7 +264,7 @@ function offerUndoOf(dataClass: DataClass, { good, created }: PasteReport): void
       ),
     )
     const [failure] = report.failures
-    return text('removed', { count: report.deletedCount }) + (failure ? ` ${failure.error.message}` : '')
+    return text('removed', { count: report.count }) + (failure ? ` ${failure.error.message}` : '')
   })
 }
 
