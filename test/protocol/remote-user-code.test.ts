@@ -70,6 +70,10 @@ else {
     t.equal((await server.get('/Note', as('ada'))).json.__COUNT, 3, 'and so does a client')
   })
 
+  t.test('selections of code have the order of keys, whatever was read before', async t => {
+    t.same(await result('/Note/afterLast', 'ada'), ['all', ['a/1', 'a2'], ['a/1', 'a2', 'all']])
+  })
+
   t.test('saves of code follow policies', async t => {
     t.equal(await call('/Note/add', ['a4'], 'ada'), 'ada')
     t.equal(await call('/Note/add', ['k4'], 'kurt'), 'kurt')

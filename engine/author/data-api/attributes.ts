@@ -10,7 +10,6 @@ import type { Value } from '../../catalog/value.ts'
 import type { Cell } from '../../query/scan/cell-reader.ts'
 import { rowExists } from '../../data/existing.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
-import { Rows } from '../../query/contract/rows.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { type Binding, isEntity, isSelection } from './binding.ts'
@@ -219,7 +218,7 @@ function relatedEntitiesAccessor(
         rowId === undefined
           ? RowSet.empty
           : RowSet.fromIds(referencingOf(inverse, rowId, codeSession.snapshots.current))
-      return codeSession.bindings.get(target)!.selection(Rows.ofSet(rows))
+      return codeSession.bindings.get(target)!.selection(rows)
     },
     set: readOnly(name, `it follows from ${target.name}.${inverse.name}, change that`),
   }

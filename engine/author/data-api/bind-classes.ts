@@ -9,6 +9,9 @@ import { type AuthorClass, type ClassKind, subjectOf } from '../declare/describe
 import { EntityBase } from './entity.ts'
 import { SelectionBase } from './entity-selection.ts'
 import type { CodeSession } from './code-session.ts'
+import type { Rows } from '../../query/contract/rows.ts'
+import { finderOf } from '../../query/source/select.ts'
+import { RowSet } from '../../row-set/row-set.ts'
 import { NewRows } from './new-rows.ts'
 import { LanguageErrors } from './language-errors.ts'
 
@@ -43,6 +46,10 @@ export function bindClasses(
     const selectionClass = ofAuthor('entitySelection', SelectionBase)
     const dataClassClass = ofAuthor('dataClass', DataClassBase)
     const layout = layouts.get(dataClass)!
+    const unordered = (rows: RowSet): Rows => {
+      const { context } = codeSession.snapshots
+      return finderOf(dataClass, context).unordered(rows, dataClass, context)
+    }
     const binding: Binding = {
       codeSession,
       dataClass,
@@ -65,7 +72,7 @@ export function bindClasses(
       },
       selection(rows) {
         codeSession.scope.demandRead(dataClass)
-        return SelectionBase.make(selectionClass, rows)
+        return SelectionBase.make(selectionClass, rows instanceof RowSet ? unordered(rows) : rows)
       },
     }
     for (const { prototype } of [entityClass, selectionClass, dataClassClass]) {

@@ -1,6 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { Rows } from '../../query/contract/rows.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
 import type { DataClassBase } from './data-class.ts'
 import type { EntityBase } from './entity.ts'
 import type { PendingRows, SelectionBase } from './entity-selection.ts'
@@ -25,7 +26,8 @@ export interface Binding {
   readonly newRows: NewRows
   /** @param rowId undefined: a new entity @param reading the iteration that found it */
   entity(rowId: number | undefined, reading?: Reading): EntityBase
-  selection(rows: Rows | PendingRows): SelectionBase
+  /** @param rows a set is shown in the order of its keys */
+  selection(rows: Rows | PendingRows | RowSet): SelectionBase
 }
 
 /** Property of the prototypes of the base classes: kind of their instances. */

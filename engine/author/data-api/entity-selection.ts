@@ -161,7 +161,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const from = start < 0 ? Math.max(0, start + length) : Math.min(start, length)
     const to = end < 0 ? end + length : Math.min(end, length)
     const page = this.#find().page(from, Math.max(0, to - from))
-    return this.#of(this.isOrdered() ? this.#listed(page) : Rows.ofSet(RowSet.fromSorted(page.slice())))
+    return this.#of(this.isOrdered() ? this.#listed(page) : RowSet.fromIds(page))
   }
 
   sum(attribute: string): unknown {
@@ -195,11 +195,11 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   and(other: SelectionBase | EntityBase): SelectionBase {
-    return this.#of(Rows.ofSet(this.#find().set.and(this.#setOf(other))))
+    return this.#of(this.#find().set.and(this.#setOf(other)))
   }
 
   or(other: SelectionBase | EntityBase): SelectionBase {
-    return this.#of(Rows.ofSet(this.#find().set.or(this.#setOf(other))))
+    return this.#of(this.#find().set.or(this.#setOf(other)))
   }
 
   /** Keeps the order. */
@@ -274,7 +274,7 @@ export class SelectionBase implements Iterable<EntityBase> {
       }
       rows = visibleOf(RowSet.fromIds(relatedIds), snapshot.table(step.target))
     }
-    return codeSession.bindings.get(target.target)!.selection(Rows.ofSet(rows))
+    return codeSession.bindings.get(target.target)!.selection(rows)
   }
 
   /** Values at the end of a path from all of its entities: a selection if the path ends with a relation, otherwise an array. */
@@ -387,7 +387,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return finderOf(dataClass, context).question?.(rows, ALL, dataClass, context) ?? rows.set
   }
 
-  #of(rows: Rows): SelectionBase {
+  #of(rows: Rows | RowSet): SelectionBase {
     return this[BINDING].selection(rows)
   }
 

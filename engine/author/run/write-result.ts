@@ -54,7 +54,7 @@ const textOf = (body: Uint8Array | string): string => (typeof body === 'string' 
 function selectionOutcome(selection: SelectionBase, task: CallTask, codeSession: CodeSession): TaskOutcome {
   const { dataClass } = selection[BINDING]
   if (!task.keep) return { body: selectionBody(selection, task, codeSession) }
-  const { selection: rows } = SelectionBase.rowsOf(selection)
+  const rows = SelectionBase.rowsOf(selection)
   const { options } = codeSession
   const { context } = codeSession.snapshots
   const members = finderOf(dataClass, context).lasting(rows, dataClass, context, options.store.layouts)

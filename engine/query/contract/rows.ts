@@ -9,11 +9,19 @@ export class Rows {
     private readonly live: RowSet,
     /** Size of the whole selection, of which the rows may be a page. */
     readonly total: number,
+    /** Ids of a set in the order of its entities' keys, if ascending ids are another order. */
+    private readonly byKey?: Uint32Array,
   ) {}
 
   /** Wraps rows that all exist. */
   static ofSet(set: RowSet): Rows {
     return new Rows(set, set, set, set.size)
+  }
+
+  /** Wraps rows that all exist, as a set without order that is shown in this one. */
+  static byKey(rowIds: Uint32Array): Rows {
+    const set = setOf(rowIds)
+    return new Rows(set, set, set, set.size, rowIds)
   }
 
   /** Wraps an entity set without order. @param live all existing rows */
@@ -40,11 +48,13 @@ export class Rows {
 
   /** All ids in order. The array may be shared: do not write to it. */
   get rowIds(): Uint32Array {
+    if (this.byKey) return this.byKey
     return this.selection instanceof RowSet ? this.selection.toIds() : this.selection
   }
 
   /** Narrows the rows to `set`, in the same order. */
   narrow(set: RowSet): Rows {
+    if (this.byKey) return Rows.byKey(this.byKey.filter(rowId => set.has(rowId)))
     if (this.selection instanceof RowSet) return Rows.ofSet(set)
     return Rows.inOrder(
       this.selection.filter(rowId => set.has(rowId)),
@@ -63,6 +73,7 @@ export class Rows {
   }
 
   page(skip: number, count: number): Uint32Array {
+    if (this.byKey) return this.byKey.subarray(skip, skip + count)
     return this.selection instanceof RowSet
       ? this.selection.slice(skip, count)
       : this.selection.subarray(skip, skip + count)

@@ -1,12 +1,14 @@
+import type { Value } from '../../catalog/value.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { RowInserts } from '../../data/kernels.ts'
-import { PREFETCHED, type Snapshot } from '../../data/snapshot.ts'
+import { PREFETCHED, type Snapshot, type TableSnapshot } from '../../data/snapshot.ts'
 import { NO_ROW } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
 import type { ByteWriter } from '../../answer/byte-writer.ts'
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
 import { fetchPaths, relatedRows } from '../execute/open-source.ts'
+import { inKeyOrder } from '../../data/key-order.ts'
 import { type AnswerContext, startAnswer } from './answer.ts'
 import type {
   CalculatedValue,
@@ -314,8 +316,13 @@ export class BatchWriter implements WrittenRelated {
     const members =
       relations.length === 1 && relation!.kind === 'relatedEntities'
         ? referencingOf(relation!.inverse, rowId, this.snapshot)
-        : relatedRows(relations, RowSet.fromIds([rowId]), this.snapshot).toIds()
+        : this.relatedIds(relations, rowId, this.snapshot.table(value.of.dataClass))
     return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
+  }
+
+  private relatedIds(relations: RelatedEntitiesValue['relations'], rowId: number, table: TableSnapshot): Uint32Array {
+    const rows = relatedRows(relations, RowSet.fromIds([rowId]), this.snapshot)
+    return table.rowsOnly ? inKeyOrder(rows, id => table.row(id)!.value(table.dataClass.key) as Value) : rows.toIds()
   }
 
   private referencedIds(value: RelatedEntityValue, rows: Rows): Set<number> {

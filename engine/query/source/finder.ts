@@ -95,9 +95,11 @@ export interface Finder {
   question?(rows: Rows | undefined, query: PreparedQuery, dataClass: DataClass, context: QueryContext): RemoteQuery
   /** Rows in the order of these ids. */
   inOrder(rowIds: Uint32Array, dataClass: DataClass, context: QueryContext): Rows
+  /** Existing rows without an order of their own, which are shown in the order of their keys. */
+  unordered(rows: RowSet, dataClass: DataClass, context: QueryContext): Rows
   /** Removes the rows of an earlier snapshot that may have been deleted since, unless this is detected when the rows are used. */
   withoutDeleted(rows: Rows, dataClass: DataClass, context: QueryContext): Rows
-  lasting(rows: RowSet | Uint32Array, dataClass: DataClass, context: QueryContext, layouts: Layouts): LastingRows
+  lasting(rows: Rows, dataClass: DataClass, context: QueryContext, layouts: Layouts): LastingRows
 }
 
 type Layouts = ReadonlyMap<DataClass, RowLayout>

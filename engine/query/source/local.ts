@@ -64,7 +64,9 @@ export const LOCAL: Finder = {
 
   inOrder: (rowIds, dataClass, { snapshot }) => Rows.inOrder(rowIds, snapshot.table(dataClass).live),
 
+  unordered: Rows.ofSet,
+
   withoutDeleted: (rows, dataClass, { snapshot }) => rows.narrow(rows.set.and(snapshot.table(dataClass).live)),
 
-  lasting: rows => rows,
+  lasting: ({ selection }) => selection,
 }

@@ -3,6 +3,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
 import { fold } from '../../base/text/fold.ts'
+import { inKeyOrder } from '../../data/key-order.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import { KeyList } from '../../row-set/key-list.ts'
 import { RowSet } from '../../row-set/row-set.ts'
@@ -59,8 +60,8 @@ export const REMOTE: Finder = {
     ),
 
   members(selection, view, context, layouts) {
-    const rowIds = REMOTE.rowIds(selection, view, context)
-    return REMOTE.lasting(rowIds, selection.dataClass, context, layouts)
+    const rows = Rows.ofExisting(REMOTE.rowIds(selection, view, context))
+    return REMOTE.lasting(rows, selection.dataClass, context, layouts)
   },
 
   source(request, view, context) {
@@ -69,7 +70,7 @@ export const REMOTE: Finder = {
     const dataClass = sourceClass(request, view)
     const { rowIds } = find({ request, dataClass, predicate: undefined, orderBy: [] }, undefined, view, context)
     const isOrdered = source.kind === 'keys' || source.kind === 'keyList' || (source.kind === 'rows' && source.ordered)
-    return isOrdered ? Rows.ofExisting(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+    return isOrdered ? Rows.ofExisting(rowIds) : Rows.byKey(rowIds)
   },
 
   describe: ({ predicate }, parts, view, { remote }) =>
@@ -102,7 +103,7 @@ export const REMOTE: Finder = {
     const isListed = rows !== undefined && !(rows.selection instanceof RowSet)
     const question = REMOTE.question!(rows, query, dataClass, context)
     const { rowIds } = context.remote!.find({ ...question, isListed, page, isUncounted: true })
-    return isListed || query.orderBy.length > 0 ? Rows.ofExisting(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+    return isListed || query.orderBy.length > 0 ? Rows.ofExisting(rowIds) : Rows.byKey(rowIds)
   },
 
   question: (rows, { predicate, orderBy }, dataClass, { remote }) => ({
@@ -115,11 +116,13 @@ export const REMOTE: Finder = {
 
   inOrder: rowIds => Rows.ofExisting(rowIds),
 
+  unordered: (rows, dataClass, { remote }) => Rows.byKey(inKeyOrder(rows, rowId => remote!.keyOf(dataClass, rowId))),
+
   withoutDeleted: rows => rows,
 
   lasting(rows, dataClass, { remote }, layouts) {
-    const rowIds = rows instanceof RowSet ? rows.toIds() : rows
-    if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rows
+    const { rowIds } = rows
+    if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rows.selection
     const layout = layouts.get(dataClass)!
     return KeyList.of(Array.from(rowIds, rowId => identityOf(rowId, () => remote!.keyOf(dataClass, rowId), layout)))
   },

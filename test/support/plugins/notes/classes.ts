@@ -10,6 +10,10 @@ export class Note extends DataClass('Note') {
   @onHTTPGet backwards() {
     return this.all().orderBy('body desc')
   }
+  /** Keys of all entities and of a query, after the last entity has been read alone. */
+  @onHTTPGet afterLast() {
+    return [this.get('all')!.ID, this.query('body = :1', 'a@').extract('ID'), this.all().extract('ID')]
+  }
   @exposed add(ID: string) {
     const note = this.new({ ID, body: 'new' })
     return note.save().success && note.owner
