@@ -2,6 +2,7 @@
 import t from 'tap'
 import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
+import { transports } from '../support/servers/test-server.ts'
 
 const AT = '2025-07-01T10:00:00.000Z'
 /** All are the same moment, on the same day as written. */
@@ -113,5 +114,7 @@ else {
     { spec: 'D', name: 'an event', post: '/Event?$method=update', body: rows.Event[0], has: { at: AT } },
     { spec: 'D', name: 'a moment', post: '/Moment?$method=update', body: rows.Moment[0], has: { at: AT } },
   ]
-  protocolTable('dates in PostgreSQL', { model: owned, rows: {} }, [...saves, ...texts], { config })
+  // A second transport would find the entities of the first.
+  const on = transports.slice(0, 1)
+  protocolTable('dates in PostgreSQL', { model: owned, rows: {} }, [...saves, ...texts], { config, on })
 }

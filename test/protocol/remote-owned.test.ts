@@ -9,7 +9,7 @@ import t from 'tap'
 import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
-import { startServer } from '../support/servers/test-server.ts'
+import { startServer, transports } from '../support/servers/test-server.ts'
 
 const storage = { postgres: 'shop', schema: 'owned', owned: true }
 
@@ -286,7 +286,8 @@ else {
         },
       ]),
     ],
-    { config },
+    // A second transport would find the entities of the first.
+    { config, on: transports.slice(0, 1) },
   )
 
   t.test('a start changes nothing that fits', async t => {
