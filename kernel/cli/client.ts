@@ -7,6 +7,7 @@ import type { Registered } from '../api.ts'
 import { describePlugins } from '../describe-plugins.ts'
 import { ask } from './ask-server.ts'
 import { modelOf } from './model-of.ts'
+import { givenAddress } from './server-address.ts'
 
 export interface ClientArguments {
   /** Path of the file; `-` for the standard output. */
@@ -53,12 +54,10 @@ async function fromModel(config: Config, { dates, module: isModule }: ClientArgu
 }
 
 async function fromServer(url: string, { key, dates, module }: ClientArguments): Promise<string> {
-  const path = `/$client?$dates=${dates}${module ? '&$module=true' : ''}`
-  if (!URL.canParse(url)) throw new InputError(`--url ${url} is not an address such as http://127.0.0.1:8080/rest`)
-  const address = new URL(url.replace(/\/+$/, '') + path)
+  const address = new URL(`${givenAddress(url)}/rest/$client?$dates=${dates}${module ? '&$module=true' : ''}`)
   const text = await (await ask(address, { key })).text()
   if (!text.startsWith('/* eslint-disable */')) {
-    throw new InputError(`${address} did not return a client; --url takes the address up to /rest`)
+    throw new InputError(`${address} did not return a client; is it the address of a Tesser server?`)
   }
   return text
 }

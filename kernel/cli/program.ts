@@ -176,7 +176,7 @@ addConfigOptions(program.command('client'), key => key === 'model' || key === 'p
   .option('--out <file>', 'file to write; - for the standard output', 'client.ts')
   .option(
     '--url <url>',
-    'get the client from a running server, such as http://127.0.0.1:8080/rest, with what a guest or the key may see',
+    'get the client from a running server, such as http://127.0.0.1:8080, with what a guest or the key may see',
   )
   .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
   .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))

@@ -1,17 +1,31 @@
 import type { Config } from '../../config/load-config.ts'
+import { InputError } from '../../engine/base/input-error.ts'
 
 /**
- * Address of a running server, without `/rest` and without a slash at the end.
- * @param address by default the server that the configuration serves on this machine
- * @throws {Error} the given address is none
+ * Address of a running server, see {@link givenAddress}.
+ * @param address value of `--url`; by default the server that the configuration serves on this machine
+ * @throws {InputError}
  */
 export function serverAddress(address: string | undefined, { server }: Config): string {
-  if (address !== undefined && !URL.canParse(address)) {
-    throw new Error(`--url: ${JSON.stringify(address)} is not an address such as http://127.0.0.1:8080`)
-  }
+  if (address !== undefined) return givenAddress(address)
   const { port, tls, basePath } = server
-  const ownAddress = `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
-  return (address ?? ownAddress).replace(/\/+$/, '').replace(/\/(?:rest|mcp)$/, '')
+  return `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
+}
+
+/**
+ * Address that a user gave, in any form that leads to the server: with or without `/rest`, `/mcp` or slashes at the end.
+ * @param option begins the message of an error
+ * @returns the address without these
+ * @throws {InputError} the text is not the address of a server, or contains a password
+ */
+export function givenAddress(text: string, option = '--url: '): string {
+  const address = URL.canParse(text) ? new URL(text) : undefined
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw new InputError(`${option}${JSON.stringify(text)} is not an address such as http://127.0.0.1:8080`)
+  // Not repeated: the message may be logged.
+  if (address.username || address.password)
+    throw new InputError(`${option}the address has a user or a password; give them as options, which --help lists`)
+  return `${address.origin}${address.pathname}`.replace(/\/+$/, '').replace(/\/+(?:rest|mcp)$/, '')
 }
 
 /** Host in a URL that reaches the address on which a server listens. */

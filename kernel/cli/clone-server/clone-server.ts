@@ -4,6 +4,7 @@ import type { Config } from '../../../config/load-config.ts'
 import { quantity } from '../../../engine/base/counted.ts'
 import { describeSystemError } from '../../../engine/base/system-error.ts'
 import { ProgressDisplay } from '../progress.ts'
+import { givenAddress } from '../server-address.ts'
 import { copyModel } from './class-plan.ts'
 import { type CloneState, StateFile } from './clone-state.ts'
 import { compareValues } from './compare-values.ts'
@@ -52,7 +53,7 @@ export async function cloneServer(
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const url = restAddress(settings.server)
+  const url = `${givenAddress(settings.server, '')}/rest`
   if (config.demo) throw new Error('name the model file to write: --model model.json')
   const file = new StateFile(config.data)
   let state = settings.resume ? file.resume(url) : undefined
@@ -118,19 +119,6 @@ class Halt {
   release(): void {
     this.stop.removeEventListener('abort', this.onStop)
   }
-}
-
-/** @throws {Error} it is not an address */
-export function restAddress(text: string): string {
-  const address = URL.canParse(text) ? new URL(text) : undefined
-  if (!address || !/^https?:$/.test(address.protocol))
-    throw new Error(`${JSON.stringify(text)} is not an address such as https://data.example.com/rest`)
-  if (address.username || address.password)
-    throw new Error(
-      'the address has a user or a password; give --user, and the password when asked or in TESSER_PASSWORD',
-    )
-  const path = address.pathname.replace(/\/+$/, '')
-  return `${address.origin}${path.endsWith('/rest') ? path : `${path}/rest`}`
 }
 
 function headersOf({ key, headers = [] }: CloneServerArguments): Record<string, string> {

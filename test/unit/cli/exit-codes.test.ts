@@ -51,7 +51,8 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   ],
   [['attach', 'postgres://h/d', '--connection', 'a b'], 2, /--connection a b: a name has letters/],
   [['attach', 'postgres://h/d', '--key', 'log'], 2, /--key log: give the name of a table or a view, "=" and a column/],
-  [['client', '--url', 'nowhere'], 2, /nowhere is not an address/],
+  [['client', '--url', 'nowhere'], 2, /--url: "nowhere" is not an address/],
+  [['export', 'Person', '--url', 'localhost:8080'], 2, /--url: "localhost:8080" is not an address such as http/],
   [['client', ...SERVER], 1, /cannot be reached/],
   [['mcp', '--key', 'a\nb', ...SERVER], 2, /^(?!.*a\nb).*the key has characters that are not allowed in a key/s],
 ]

@@ -12,7 +12,6 @@ import t, { type Test } from 'tap'
 import { loadConfig } from '../../../config/load-config.ts'
 import { createKey, hashKey } from '../../../kernel/auth/directory.ts'
 import { bridge } from '../../../kernel/cli/mcp.ts'
-import { serverAddress } from '../../../kernel/cli/server-address.ts'
 import { company } from '../../support/fixtures/company.ts'
 import { type Agent, agentOf, ERAS, type Era } from '../../support/clients/mcp-client.ts'
 import { temporaryFolder } from '../../support/base/temporary-folder.ts'
@@ -137,26 +136,11 @@ t.test('a cancelled request is aborted', async t => {
   t.ok(await until(() => isGone), 'its connection to the server is closed')
 })
 
-t.test('addresses', async t => {
-  const config = (flags: Record<string, string> = {}) => loadConfig({ env: {}, flags, cwd: '/' })
-  for (const [given, expected] of [
-    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
-    ['https://example.com/data/rest/', 'https://example.com/data'],
-    ['https://example.com/mcp', 'https://example.com'],
-  ] as const) {
-    t.equal(serverAddress(given, config()), expected)
-  }
-  t.equal(serverAddress(undefined, config()), 'http://127.0.0.1:8080')
-  t.equal(serverAddress(undefined, config({ host: '0.0.0.0', port: '9' })), 'http://localhost:9')
-  t.equal(serverAddress(undefined, config({ host: '::1', 'server-base-path': '/data' })), 'http://[::1]:8080/data')
-  t.throws(() => serverAddress('nowhere', config()), /--url: "nowhere"/)
-})
-
 t.test('a wrong address ends the command', async t => {
   const child = spawn(process.execPath, [MAIN, 'mcp', '--url', 'nowhere'])
   let text = ''
   child.stderr.on('data', chunk => (text += chunk))
   const [code] = await once(child, 'close')
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(text, /--url: "nowhere" is not an address/)
 })
