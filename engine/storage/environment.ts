@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { BinaryFiles } from '../files/binary-files.ts'
+import { requireAddressSpace } from './address-space.ts'
 import { DATA_FILE } from './data-file.ts'
 import { isReadByOthers } from './store-lock.ts'
 import { unusable } from './store-folder.ts'
@@ -37,8 +38,9 @@ interface EnvironmentOptions extends StoreLocation {
   files?: BinaryFiles
 }
 
-/** @throws {Error} naming the folder, when LMDB cannot open it */
+/** @throws {Error} naming the folder, when LMDB cannot open it; {@link InputError} the address space is too small */
 export function openEnvironment(options: EnvironmentOptions): Environment {
+  requireAddressSpace(options)
   try {
     // LMDB does not name the file, and ends the process when the lock file is read-only.
     for (const name of [DATA_FILE, 'lock.mdb']) {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { softLimit } from '../../engine/index.ts'
 
 /** Number of descriptors for files of the store, sockets of the process, and modules loaded by threads. */
 const OWN_FILES = 64
@@ -37,15 +37,12 @@ export function connectionsWithin(threads: readonly number[], files = fileLimit(
 
 /** Soft limit of open files (`ulimit -n`), which Node.js raises to the hard limit at its start. Infinity when there is none. */
 export function fileLimit(): number {
-  try {
-    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
-  } catch {
-    // Systems other than Linux need the report, which is slower.
-    const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
-    const soft = userLimits?.open_files?.soft
-    return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
-  }
+  const limit = softLimit('Max open files')
+  if (limit !== undefined) return limit
+  // Systems other than Linux need the report, which is slower.
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
+  const soft = userLimits?.open_files?.soft
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }
 
 /** Limits the number of connections of a server. */
