@@ -1,6 +1,7 @@
 import type { Format } from '../base/row-formats.ts'
 import { parseExact } from '../base/exact-json.ts'
 import { isJsonObject } from '../base/json-object.ts'
+import { fixedDecimal } from './fixed-decimal.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessFormat } from './guess-format.ts'
 import { guessType } from './guess-type.ts'
@@ -199,7 +200,10 @@ export async function sampleTable(table: TableFile): Promise<FileSample> {
   }
   const rows = first.filter(({ problem }) => problem === undefined)
   return {
-    columns: table.columns.map((column, i): SampleColumn => ({ ...column, values: rows.map(({ cells }) => cells[i]) })),
+    columns: table.columns.map((column, i): SampleColumn => {
+      const values = rows.map(({ cells }) => cells[i])
+      return { ...column, type: column.type ?? fixedDecimal(values), values }
+    }),
     isTyped: true,
     hasFields: true,
     rows: rows.length,

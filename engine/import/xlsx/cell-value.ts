@@ -1,5 +1,6 @@
 import { doubleOf, parseExact } from '../../base/exact-json.ts'
-import type { NumberKind } from './number-format.ts'
+import { clockText } from '../../base/time/write-clock.ts'
+import type { NumberFormat } from './number-format.ts'
 
 /** A cell as stored in a sheet. */
 export interface SheetCell {
@@ -11,7 +12,10 @@ export interface SheetCell {
   readonly style: number
   /** The value as text; for a shared text its index. */
   readonly text: string
-  readonly isFormula: boolean
+  /** False for a cell without a value, such as a formula that no program has calculated. */
+  readonly hasValue: boolean
+  /** Formula without `=`; empty where the file has it in another cell. */
+  readonly formula?: string | undefined
 }
 
 /** Texts, formats and the date system that cells refer to. */
@@ -20,7 +24,7 @@ export interface CellContext {
   readonly is1904: boolean
   readonly strings: readonly string[]
   /** By style. */
-  readonly kinds: readonly NumberKind[]
+  readonly formats: readonly NumberFormat[]
 }
 
 /** Reason why a cell has no value. */
@@ -28,8 +32,13 @@ export class CellProblem {
   constructor(readonly reason: string) {}
 }
 
+const NOT_CALCULATED = new CellProblem(
+  'is a formula without a result; a spreadsheet program computes it when it saves the file',
+)
+
 /** Texts, booleans, numbers with all their digits; dates, times of day and durations as texts; null for an empty cell. */
-export function cellValue({ type, style, text, isFormula }: SheetCell, context: CellContext): unknown {
+export function cellValue({ type, style, text, hasValue, formula }: SheetCell, context: CellContext): unknown {
+  if (formula !== undefined && !(hasValue && (text !== '' || type === 'str'))) return NOT_CALCULATED
   switch (type) {
     case 'str':
     case 'inlineStr':
@@ -38,10 +47,7 @@ export function cellValue({ type, style, text, isFormula }: SheetCell, context: 
     case 'e':
       return new CellProblem(`is the error ${text}`)
   }
-  if (text === '')
-    return isFormula
-      ? new CellProblem('is a formula without a result; a spreadsheet program computes it when it saves the file')
-      : null
+  if (text === '') return null
   switch (type) {
     case 's':
       return sharedText(text, context) ?? new CellProblem('refers to a text that the file does not have')
@@ -65,17 +71,37 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 function meaningOf(text: string, style: number, context: CellContext): unknown {
   const number = NUMBER.test(text) ? doubleOf(text) : Number.NaN
   if (!Number.isFinite(number)) return new CellProblem(`has "${text}" for a number`)
-  const { kinds } = context
-  if (style > 0 && kinds.length > 0 && kinds[style] === undefined)
+  const { formats } = context
+  const format = formats[style]
+  if (style > 0 && formats.length > 0 && format === undefined)
     return new CellProblem('has a format that the file does not have')
-  switch (kinds[style]) {
+  switch (isTimeAlone(number, format) ? 'duration' : format?.kind) {
+    case 'clock':
     case 'date':
       return momentOf(number, context.is1904) ?? new CellProblem(`has the number ${text}, which is not a date`)
     case 'duration':
-      return clockOf(Math.round(number * DAY_MS))
+      return clockText(Math.round(number * DAY_MS))
+    case 'money':
+      return withPlaces(number, format!.places) ?? withDigits(number, text)
     default:
       return withDigits(number, text)
   }
+}
+
+/**
+ * Days below which a number that is shown as a time without a day is a time: sums in time sheets often have the format of a time of day. A
+ * greater number is a moment of which only the time is shown.
+ */
+const DAYS_OF_CLOCKS = 366
+
+const isTimeAlone = (days: number, format: NumberFormat | undefined): boolean =>
+  format?.kind === 'clock' && Math.abs(days) < DAYS_OF_CLOCKS
+
+/** An amount of money with the places of its format, as a number with all its digits; undefined if it has more places. */
+function withPlaces(number: number, places: number): unknown {
+  const text = number.toFixed(places)
+  const isWhole = places === 0 || text.length > SAFE_DIGITS + places || text.includes('e')
+  return isWhole || Number(text).toPrecision(SAFE_DIGITS) !== number.toPrecision(SAFE_DIGITS) ? undefined : Object(text)
 }
 
 /** Digits that every double keeps. Source: IEEE 754. */
@@ -106,17 +132,9 @@ function momentOf(days: number, is1904: boolean): string | undefined {
   const ms = Math.round(days * DAY_MS)
   const day = Math.floor(ms / DAY_MS)
   if (!(ms >= 0) || (!is1904 && day === NO_DAY)) return undefined
-  if (day === 0) return clockOf(ms)
+  if (day === 0) return clockText(ms)
   const time = is1904 ? FIRST_DAY_1904 + ms : DAY_ZERO + ms + (day < NO_DAY ? DAY_MS : 0)
   if (time >= END) return undefined
   const text = new Date(time).toISOString()
   return ms % DAY_MS === 0 ? text.slice(0, 10) : text
-}
-
-/** A time of any number of hours: `08:30:00`, `-130:00:00.250`. */
-function clockOf(ms: number): string {
-  const duration = Math.abs(ms)
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-  const thousandths = duration % 1000 === 0 ? '' : `.${String(duration % 1000).padStart(3, '0')}`
-  return `${ms < 0 ? '-' : ''}${two(duration / 3_600_000)}:${two((duration / 60_000) % 60)}:${two((duration / 1000) % 60)}${thousandths}`
 }

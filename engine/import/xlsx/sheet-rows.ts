@@ -24,18 +24,21 @@ export function sharedTexts(xml: AsyncIterable<string>): AsyncGenerator<string[]
   })
 }
 
+const NO_CELL: SheetCell = { column: -1, type: 'n', style: 0, text: '', hasValue: false }
+
 /** The rows of a sheet that have cells, in groups as they become available. @throws {Error} the XML is damaged */
 export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]> {
   const inline = new TextCollector()
   let index = -1
   let cells: SheetCell[] = []
-  let cell = { column: -1, type: 'n', style: 0, text: '', isFormula: false }
+  let cell: { -readonly [P in keyof SheetCell]: SheetCell[P] } = NO_CELL
   /** Columns of the cells of a row that are not in order. */
   let unorderedColumns: Set<number> | undefined
   /** True inside a row: elements of these names also occur elsewhere, such as after the rows. */
   let isInRow = false
   let isInCell = false
   let isValue = false
+  let isFormula = false
   return readXml(xml, {
     open(name, attributes) {
       if (isInCell ? name === 'c' || name === 'row' : isInRow && name === 'row')
@@ -59,14 +62,16 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
           if (column <= cell.column) unorderedColumns ??= new Set(cells.map(each => each.column))
           if (unorderedColumns?.has(column)) throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
           unorderedColumns?.add(column)
-          cell = { column, type, style: Number(s), text: '', isFormula: false }
+          cell = { column, type, style: Number(s), text: '', hasValue: false }
           break
         }
         case 'f':
-          cell.isFormula = true
+          cell.formula ??= ''
+          isFormula = true
           break
         case 'v':
           if (cell.text !== '') throw new Error(`cell ${columnName(cell.column)}${index + 1} has two values`)
+          cell.hasValue = true
           isValue = true
           break
         case 'is':
@@ -78,6 +83,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
     },
     text(text) {
       if (isValue) cell.text += text
+      else if (isFormula) cell.formula += text
       else inline.add(text)
     },
     close(name) {
@@ -86,7 +92,11 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
         case 'v':
           isValue = false
           break
+        case 'f':
+          isFormula = false
+          break
         case 'is':
+          cell.hasValue = true
           cell.text = inline.end()
           break
         case 'c':

@@ -1,7 +1,7 @@
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { Archive } from './archive.ts'
 import type { CellContext } from './cell-value.ts'
-import { kindOfBuiltIn, kindOfFormat, type NumberKind } from './number-format.ts'
+import { formatOfBuiltIn, formatOfCode, type NumberFormat } from './number-format.ts'
 import { localName, sharedTexts } from './sheet-rows.ts'
 
 /** Maximum bytes of the shared texts, which are in memory. */
@@ -37,22 +37,22 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
     sheets,
     strings,
     is1904: children(workbook, 'workbookPr').some(each => isTrue(attribute(each, 'date1904'))),
-    kinds: styles === undefined ? [] : kindsOf(parseXml(await archive.text(styles)).root!),
+    formats: styles === undefined ? [] : formatsOf(parseXml(await archive.text(styles)).root!),
   }
 }
 
 const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true'
 
-function kindsOf(styles: XmlElement): NumberKind[] {
-  const customKinds = new Map(
+function formatsOf(styles: XmlElement): NumberFormat[] {
+  const customFormats = new Map(
     within(styles, 'numFmts', 'numFmt').map(format => [
       attribute(format, 'numFmtId'),
-      kindOfFormat(attribute(format, 'formatCode') ?? ''),
+      formatOfCode(attribute(format, 'formatCode') ?? ''),
     ]),
   )
   return within(styles, 'cellXfs', 'xf').map(style => {
     const id = attribute(style, 'numFmtId') ?? '0'
-    return customKinds.get(id) ?? kindOfBuiltIn(Number(id))
+    return customFormats.get(id) ?? formatOfBuiltIn(Number(id))
   })
 }
 

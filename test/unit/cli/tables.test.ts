@@ -102,6 +102,27 @@ t.test('a time sheet keeps its hours, and texts stay texts', async t => {
   ])
 })
 
+t.test('sums of hours are durations, amounts of money decimals, percentages fractions', async t => {
+  const text = (value: string): string => `<c t="inlineStr"><is><t>${value}</t></is></c>`
+  const cells = (...values: (number | undefined)[]): string =>
+    values.map((value, i) => (value === undefined ? '<c/>' : `<c s="${i + 1}"><v>${value}</v></c>`)).join('')
+  const rows =
+    `<row>${['Hours', 'Price', 'Sum', 'Share', 'Rate'].map(text).join('')}</row>` +
+    `<row>${cells(0.354166666666667, 13.37, 5, 0.255, 1.5)}</row>` +
+    `<row>${cells(1.25, 5, 33.333333333333336, 1, 2)}</row><row>${cells(-40.5, undefined, 1)}</row>`
+  const formats = ['h:mm', '$#,##0.00', '#,##0.00 "€"', '0.0%', '0.00']
+  const { load, entities } = await world(t, { 'a.xlsx': await xlsxFile({ rows, formats }) })
+  const { text: summary, notes } = await load('a.xlsx', { create: { newClass: 'Shift', yes: true } })
+  t.match(summary, /^3 rows read: 3 inserted/)
+  t.match(notes, /Hours +hours +duration +0 +08:30:00 · 30:00:00 · -972:00:00/)
+  t.match(notes, /Price +price +decimal\(2\)/)
+  t.match(await entities('Shift'), [
+    { hours: 30_600_000, price: 13.37, sum: 5, share: 0.255, rate: 1.5 },
+    { hours: 108_000_000, price: 5, sum: 33.333333333333336, share: 1, rate: 2 },
+    { hours: -3_499_200_000, price: null, sum: 1 },
+  ])
+})
+
 t.test('a Parquet file with its types', async t => {
   const uuid = '01234567-89ab-cdef-0123-456789abcdef'
   const file = parquetWriteBuffer({

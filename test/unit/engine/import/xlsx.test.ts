@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { TableRow } from '../../../../engine/import/table-file.ts'
-import { kindOfBuiltIn, kindOfFormat } from '../../../../engine/import/xlsx/number-format.ts'
+import { formatOfBuiltIn, formatOfCode } from '../../../../engine/import/xlsx/number-format.ts'
 import { openXlsx } from '../../../../engine/import/xlsx/open-xlsx.ts'
 import { type XlsxParts, xlsxFile } from '../../../support/commands/xlsx-file.ts'
 
@@ -33,9 +33,11 @@ t.test('kinds of formats', async t => {
       'General',
       '0',
       '0.00E+00',
-      '#,##0.00 [$€-407]',
       '0.00 "days"',
       '0.00 USD',
+      '0.00 "USDX"',
+      '#,##0.00_€',
+      '0.0%',
       '@',
       '',
       '[Red]0;[Blue]-0',
@@ -43,32 +45,63 @@ t.test('kinds of formats', async t => {
       '# ?/?',
       ';;;',
     ],
+    money: [
+      '#,##0.00 [$€-407]',
+      '$#,##0.00',
+      '"$"#,##0.00_);("$"#,##0.00)',
+      '\\$#,##0',
+      '_-* #,##0.00 "€"_-',
+      '[$CHF-807] 0.00',
+      '[Red]#,##0.00 "EUR"',
+      '¥0',
+    ],
     date: [
       'yyyy-mm-dd',
       'd.m.yy',
       'mmm',
+      'm:d',
+      'd hh:mm',
       '[$-409]m/d/yy h:mm AM/PM;@',
-      'h:mm:ss',
-      'mm:ss.0',
-      'hh:mm:ss.000',
       'ggge"年"m"月"d"日"',
       '[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy',
       '"Day" d;0',
     ],
-    duration: ['[h]:mm', '[hh]:mm:ss', '[mm]:ss', '[s]', '[$-409][h]:mm:ss;@', '[Red][h]:mm;-[h]:mm', '[H]:MM'],
+    clock: [
+      'h:mm',
+      'h:mm:ss',
+      'mm:ss.0',
+      'hh:mm:ss.000',
+      '[$-F400]h:mm:ss AM/PM',
+      'h"時"mm"分"',
+      'h "h" mm',
+      'hh',
+      'h AM/PM',
+    ],
+    duration: [
+      '[<1]h:mm;[h]:mm',
+      '[h]:mm',
+      '[hh]:mm:ss',
+      '[mm]:ss',
+      '[s]',
+      '[$-409][h]:mm:ss;@',
+      '[Red][h]:mm;-[h]:mm',
+      '[H]:MM',
+    ],
   } as const
-  for (const [kind, codes] of Object.entries(kinds)) for (const code of codes) t.equal(kindOfFormat(code), kind, code)
+  for (const [kind, codes] of Object.entries(kinds))
+    for (const code of codes) t.equal(formatOfCode(code).kind, kind, code)
   const builtIn = {
     0: 'number',
     4: 'number',
     14: 'date',
-    20: 'date',
+    20: 'clock',
     22: 'date',
-    45: 'date',
+    44: 'money',
+    45: 'clock',
     46: 'duration',
     49: 'number',
   }
-  for (const [id, kind] of Object.entries(builtIn)) t.equal(kindOfBuiltIn(Number(id)), kind, id)
+  for (const [id, kind] of Object.entries(builtIn)) t.equal(formatOfBuiltIn(Number(id)).kind, kind, id)
 })
 
 t.test('numbers', async t => {
@@ -112,7 +145,12 @@ t.test('days, times of day and durations', async t => {
     [20, '0.354166666666667', '08:30:00'],
     ['h:mm:ss.000', '0.99999998842592593', '23:59:59.999'],
     ['h:mm', '0', '00:00:00'],
+    ['h:mm', '1.25', '30:00:00'],
+    ['h:mm', '365.5', '8772:00:00'],
+    ['h:mm:ss', '-0.0625', '-01:30:00'],
+    ['h:mm', '366', '1900-12-31'],
     ['h:mm', '45651.5', '2024-12-25T12:00:00.000Z'],
+    ['d.m.yyyy h:mm', '1.25', '1900-01-01T06:00:00.000Z'],
     ['[h]:mm', '1.25', '30:00:00'],
     ['[h]:mm', '0.5', '12:00:00'],
     ['[h]:mm', '-0.0625', '-01:30:00'],
@@ -132,6 +170,22 @@ t.test('days, times of day and durations', async t => {
   t.equal(await cellOf(t, '<c r="A2" t="d" s="1"><v>2024-12-25T13:30:00</v></c>', old), '2024-12-25T13:30:00')
 })
 
+t.test('amounts of money keep the places of their format, and never lose any', async t => {
+  const cases: [string | number, string, string][] = [
+    ['$#,##0.00', '13.37', '13.37'],
+    ['$#,##0.00', '5', '5.00'],
+    ['#,##0.00 "€"', '-0.30000000000000004', '-0.30'],
+    [44, '1000000', '1000000.00'],
+    ['$#,##0.00', '33.333333333333336', '33.333333333333336'],
+    ['$#,##0.00', '1.005', '1.005'],
+    ['$#,##0.00', '1e20', '100000000000000000000'],
+    ['¥0', '500', '500'],
+    ['0.0%', '0.255', '0.255'],
+  ]
+  for (const [format, text, value] of cases)
+    t.equal(String(await cellOf(t, `<c r="A2" s="1"><v>${text}</v></c>`, { formats: [format] })), value, text)
+})
+
 t.test('texts, bools, errors and formulas', async t => {
   const texts =
     '<si><t>plain</t></si><si><r><t xml:space="preserve">rich </t></r><r><rPr><b/></rPr><t>text</t></r></si>' +
@@ -147,6 +201,9 @@ t.test('texts, bools, errors and formulas', async t => {
     ['<c t="str"><f>A1</f><v>#N/A</v></c>', '#N/A'],
     ['<c t="str" s="1"><f>TEXT(1,"x")</f><v>007</v></c>', '007'],
     ['<c t="str"><f>""</f><v></v></c>', null],
+    ['<c t="str"><f>B1</f></c>', /^cell A2 is a formula without a result/],
+    ['<c t="b"><f>B1</f></c>', /^cell A2 is a formula without a result/],
+    ['<c><f t="shared" si="0"/></c>', /^cell A2 is a formula without a result/],
     ['<c t="b"><v>1</v></c>', true],
     ['<c t="b"><v>0</v></c>', false],
     ['<c t="b"><v>yes</v></c>', 'cell A2 has "yes" for a truth value'],
