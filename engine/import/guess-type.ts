@@ -140,11 +140,14 @@ function vectorOf([first]: readonly string[]): StorageModel | undefined {
 /** Vector type for lists of numbers that all have the same length. */
 function vectorFor(values: readonly unknown[]): StorageModel | undefined {
   const length = Array.isArray(values[0]) ? values[0].length : 0
-  const isVector = (list: unknown): boolean =>
-    Array.isArray(list) && list.length === length && list.every(each => Number.isFinite(Math.fround(each as number)))
+  const isVector = (list: unknown): boolean => Array.isArray(list) && list.length === length && list.every(isElement)
   if (length < MIN_DIMENSION || length > MAX_DIMENSION) return undefined
   return values.every(isVector) ? { type: 'vector', dimension: length } : undefined
 }
+
+/** True for a number of a vector. Integers of 64 bits are not: a list of them more often has keys. */
+const isElement = (value: unknown): boolean =>
+  typeof value !== 'bigint' && Number.isFinite(Math.fround(value as number))
 
 const holdsAll = (model: StorageModel, texts: readonly string[], format: ForeignFormat): boolean =>
   misfits(attributeOf(model), texts, { hasFields: true }, format).next().done === true

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject } from '../base/json-object.ts'
+import { clockText } from '../base/time/write-clock.ts'
 import { parseExact } from '../base/exact-json.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 
@@ -29,6 +30,8 @@ export interface Kind {
   readonly type: StorageModel
   /** The value of a cell that is not null, see `TableRow`. @throws {Error} if it does not match the schema */
   read(cell: unknown): unknown
+  /** The value inside an object, where it differs because no type says what a number means. */
+  readInObject?(cell: unknown): unknown
 }
 
 /**
@@ -77,7 +80,7 @@ function leafKind(element: Element): Kind {
     case 'DATE':
       return { type: { type: 'date', simpleDate: true }, read: dayOf }
     case 'TIME':
-      return plainKind('duration', cell => Number(cell) / Number(perMs))
+      return { ...plainKind('duration', cell => timeOf(cell, perMs)), readInObject: cell => timeText(cell, perMs) }
     case 'TIMESTAMP':
       return plainKind('date', cell => momentOf(cell as bigint, perMs))
     case 'JSON':
@@ -152,8 +155,8 @@ function itemReader({ element, children }: SchemaColumn): Read {
     return cell => Object.fromEntries(Object.entries(cell as object).map(([name, each]) => [key(name), value(each)]))
   }
   if (children.length === 0) {
-    const { type, read } = leafKind(element)
-    return type.type === 'decimal' ? cell => Object(read(cell)) : cell => inJson(read(cell))
+    const { type, read, readInObject = read } = leafKind(element)
+    return type.type === 'decimal' ? cell => Object(read(cell)) : cell => inJson(readInObject(cell))
   }
   const members = children.map(each => [each.element.name, nestedReader(each)] as const)
   return cell =>
@@ -162,10 +165,10 @@ function itemReader({ element, children }: SchemaColumn): Read {
 
 /** Reads keys of maps, which hyparquet has converted to property names. */
 function keyReader({ element }: SchemaColumn): (name: string) => string {
-  const { read } = leafKind(element)
+  const { read, readInObject = read } = leafKind(element)
   const decode = STORED[nameOf(element) === 'UUID' ? 'UUID' : (element.type ?? '')] ?? bytesOf
   return name => {
-    const key = read(decode(name))
+    const key = readInObject(decode(name))
     return key instanceof Uint8Array ? Buffer.from(key).toString('base64') : String(key)
   }
 }
@@ -244,6 +247,19 @@ function momentOf(units: bigint, perMs: bigint): string {
   const iso = date.toISOString()
   const places = String(perMs).length - 1
   return remainder === 0n ? iso : `${iso.slice(0, -1)}${String(remainder).padStart(places, '0')}Z`
+}
+
+/** A time of day as text, or in milliseconds if it has smaller fractions, which a duration keeps. */
+const timeOf = (cell: unknown, perMs: bigint): string | number =>
+  BigInt(cell as number) % perMs === 0n ? timeText(cell, perMs) : Number(cell) / Number(perMs)
+
+/** Text of a time of day, with all its digits. */
+function timeText(cell: unknown, perMs: bigint): string {
+  const units = BigInt(cell as number)
+  const remainder = units % perMs
+  const text = clockText(Number(units / perMs))
+  if (remainder === 0n) return text
+  return `${text.includes('.') ? text : `${text}.000`}${String(remainder).padStart(String(perMs).length - 1, '0')}`
 }
 
 function dayOf(cell: unknown): string {

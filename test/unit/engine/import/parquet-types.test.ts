@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     '2147483647 days since 1970',
     '1970-01-01',
   ]),
-  leaf('TIME in milliseconds', time('TIME', 'MILLIS'), [30_600_000], 'duration', [30_600_000]),
+  leaf('TIME in milliseconds', time('TIME', 'MILLIS'), [30_600_250], 'duration', [30_600_250]),
   leaf('TIME_MILLIS', { type: 'INT32', converted_type: 'TIME_MILLIS' }, [1], 'duration', [1]),
   leaf(
     'TIME_MICROS',
@@ -244,6 +244,21 @@ const CASES: readonly Case[] = [
     loss: /numbers of vectors have 32 bits, fewer than 0\.123456789/,
   },
   {
+    name: 'LIST of INT64, of one length',
+    schema: list({ type: 'INT64' }),
+    data: [[1n, 2n, 3n, 4n, 5n, 6n, 7n, 2n ** 53n + 1n], null],
+    type: 'object',
+    values: [[1, 2, 3, 4, 5, 6, 7, 9007199254740992n], null],
+    loss: /fewer digits than 9007199254740993/,
+  },
+  {
+    name: 'LIST of TIME',
+    schema: list(time('TIME', 'NANOS')),
+    data: [[30_600_000_000_000n, 1n]],
+    type: 'object',
+    values: [['08:30:00', '00:00:00.000000001']],
+  },
+  {
     name: 'MAP of STRING to INT64',
     schema: map(STRING, { type: 'INT64' }),
     data: [{ a: 1n, 'b c': null }, {}, null],
@@ -273,7 +288,7 @@ const CASES: readonly Case[] = [
     ),
     data: [{ id: 9007199254740993n, name: 'x', at: 1500n }, null, { id: 1n, name: null, at: null }],
     type: 'object',
-    values: [{ id: 9007199254740992n, name: 'x', at: 1.5 }, null, { id: 1, name: null, at: null }],
+    values: [{ id: 9007199254740992n, name: 'x', at: '00:00:00.001500' }, null, { id: 1, name: null, at: null }],
     loss: /fewer digits than 9007199254740993/,
   },
 ]
