@@ -2,6 +2,7 @@ import { createWriteStream, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { InputError } from '../../../engine/base/input-error.ts'
+import { clockText } from '../../../engine/base/time/write-clock.ts'
 import type { CellValue } from 'hucre/xlsx'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { dayMs, isoDay, type TableRows } from './table-rows.ts'
@@ -61,8 +62,27 @@ async function* rowsOf({ columns, parts }: TableRows): AsyncGenerator<CellValue[
   }
 }
 
-/** Escapes text that looks like an escaped character, because it would be read as that character. Source: ECMA-376, part 1, 22.9.2.19. */
-const text = (value: string): string => value.replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
+/** Characters that XML 1.0 cannot contain, or would change as it does with a carriage return. */
+const UNSUITABLE = /(?![\t\n])[\p{Cc}\uFFFE\uFFFF]/gu
+/** The beginning of text that would be read as an escaped character, also if the escape of an unsuitable character completes it. */
+const LIKE_ESCAPE = /_(?=x[\dA-Fa-f]{4}(?:_|(?![\t\n])[\p{Cc}\uFFFE\uFFFF]))/gu
+
+/** Escapes characters that a cell cannot contain as `_xFFFE_`, as Excel does. Source: ECMA-376, part 1, 22.9.2.19. */
+const text = (value: string): string => value.replace(LIKE_ESCAPE, '_x005F_').replace(UNSUITABLE, escapeOf)
+
+const escapeOf = (character: string): string =>
+  `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`
+
+/** Greatest number of days that Excel shows. */
+const MAX_DAYS = 2_958_465
+const DAY_MS = 86_400_000
+
+/** A time of any number of hours; as text if Excel would show it as `####`, in milliseconds if it has fractions of them. */
+function time(value: string): CellValue {
+  const ms = Number(value)
+  if (!Number.isSafeInteger(ms)) return value
+  return ms >= 0 && ms <= MAX_DAYS * DAY_MS ? ms / DAY_MS : clockText(ms)
+}
 
 const exact = (value: string): CellValue =>
   value.replace(/[-.]/g, '').replace(/^0+/, '').length > MAX_DIGITS ? value : Number(value)
@@ -78,7 +98,7 @@ const CELLS: Readonly<Record<ColumnKind, (value: string) => CellValue>> = {
   decimal: exact,
   date: value => moment(Date.parse(value), value),
   day: value => moment(dayMs(value), isoDay(value)),
-  duration: Number,
+  duration: time,
   uuid: text,
   json: text,
   vector: text,
@@ -90,6 +110,8 @@ function formatOf({ kind, scale }: ExportColumn): string | undefined {
       return 'yyyy-mm-dd hh:mm:ss.000'
     case 'day':
       return 'yyyy-mm-dd'
+    case 'duration':
+      return '[h]:mm:ss.000'
     case 'decimal':
       return scale === 0 ? '0' : `0.${'0'.repeat(scale)}`
     default:
