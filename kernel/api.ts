@@ -84,6 +84,7 @@ export { counter, gauge, type Metric, type MetricValue } from '../engine/base/co
 export { callFunction } from './function-call.ts'
 export type { Metrics, ReadMetrics } from './metrics/metrics.ts'
 export type { InnerRequest } from './inner-request.ts'
+export { preferredType, prefersPage } from './preferred-type.ts'
 export { encoded, json, readBody, type Reply } from './reply.ts'
 export type { RestRequest } from './request.ts'
 export type { RouteRequest } from './route-request.ts'

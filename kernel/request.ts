@@ -1,4 +1,3 @@
-import Negotiator from 'negotiator'
 import {
   type Access,
   type CallerSession,
@@ -14,6 +13,7 @@ import {
   type View,
 } from '../engine/index.ts'
 import { KernelErrors } from './errors.ts'
+import { preferredType } from './preferred-type.ts'
 import type { Reply } from './reply.ts'
 import { callerSession } from './session/caller-session.ts'
 import { isWrite, type PagePolicy } from './session/page-policy.ts'
@@ -56,8 +56,7 @@ const EVENTS = 'text/event-stream'
 
 /** @param accept value of the `Accept` header */
 const prefersEvents = (accept: string): boolean =>
-  accept.includes(EVENTS) &&
-  new Negotiator({ headers: { accept } }).mediaTypes(['application/x-ndjson', EVENTS])[0] === EVENTS
+  accept.includes(EVENTS) && preferredType(accept, ['application/x-ndjson', EVENTS]) === EVENTS
 
 /** Access to members of requests that plugins cannot reach. */
 let partsOf: { visit(request: RestRequest): Visit; forgetCaller(request: RestRequest): void }

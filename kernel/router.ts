@@ -1,5 +1,6 @@
 import { parseAttributeList, type ProtocolError, type SelectionSource, suggestion } from '../engine/index.ts'
 import { KernelErrors, methodNotApplicable } from './errors.ts'
+import { prefersPage } from './preferred-type.ts'
 import { accepts, type Registry, type VerbHandler } from './registry.ts'
 import { lasting, type Reply } from './reply.ts'
 import { type RequestContext, RestRequest } from './request.ts'
@@ -208,7 +209,7 @@ export class Router {
 
 /** True if a browser opens a page: scripts, health checks and tools are better served by a 404 than by a page. */
 const opensPage = (request: TransportRequest): boolean =>
-  accepts(['GET'], request.method) && request.header('accept').includes('text/html')
+  accepts(['GET'], request.method) && prefersPage(request.header('accept'))
 
 const NO_PATH_PARAMETERS: PathParameters = Object.freeze(Object.create(null) as Record<string, string>)
 const NO_COMMANDS: Registry['commands'] = new Map()

@@ -1,6 +1,7 @@
 import {
   definePlugin,
   encoded,
+  preferredType,
   type ReadRequest,
   type Reply,
   type RestRequest,
@@ -94,11 +95,11 @@ export default definePlugin({
       return formats[format]!(request)
     })
     onRequest(request => {
-      if (request.method !== 'GET') return undefined
-      const match = ACCEPTED.exec(request.header('accept'))
-      const format = match?.[1] ?? match?.[2]
-      if (format && request.path.startsWith('/rest/') && !/(?:^|&)\$format=/.test(request.query))
-        request.query += `&$format=${format.toLowerCase()}`
+      if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
+      const format = formatIn(request.header('accept'))
+      // The last value of a parameter counts, so that one in the address has precedence.
+      if (format !== 'json' && request.path.startsWith('/rest/'))
+        request.query = [`$format=${format}`, request.query].join('&')
       return undefined
     })
   },
@@ -115,5 +116,14 @@ const FORMAT: CommandSpec = {
 
 type RowFormat = NonNullable<ReadRequest['output']['rowFormat']>
 
-/** Matches an `Accept` header whose first type is one of these formats. */
-const ACCEPTED = /^\s*(?:text\/(csv)|application\/(?:x-)?(ndjson))\b/i
+const FORMATS = {
+  'application/json': 'json',
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+} as const
+const TYPES = Object.keys(FORMATS) as (keyof typeof FORMATS)[]
+
+/** Format that a client prefers, by its `Accept` header. An answer in JSON is for everybody. */
+const formatIn = (accept: string): (typeof FORMATS)[keyof typeof FORMATS] =>
+  /csv|ndjson/i.test(accept) ? FORMATS[preferredType(accept, TYPES) ?? 'application/json'] : 'json'

@@ -1,4 +1,4 @@
-import type { ProtocolError, Reply, TransportRequest } from '../../kernel/api.ts'
+import { prefersPage, type ProtocolError, type Reply, type TransportRequest } from '../../kernel/api.ts'
 
 /** Headers of answers during a login, which keep the address of a callback, with its code, private. */
 export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } as const
@@ -11,7 +11,7 @@ const PAGE_HEADERS = {
 }
 
 /** True if a person sees the answer. Call it before the first `await`. */
-export const wantsPage = (request: TransportRequest): boolean => request.header('accept').includes('text/html')
+export const wantsPage = (request: TransportRequest): boolean => prefersPage(request.header('accept'))
 
 /** Page that shows an error to a person. @param again address at which the login is begun again */
 export function errorPage({ message, httpStatus, retryAfterSeconds }: ProtocolError, again: string): Reply {

@@ -181,6 +181,9 @@ t.test('programs get JSON instead of pages', async t => {
   const json = { accept: 'application/json' }
   const wrong = await browser().open('/auth/sso/callback?code=x&state=y', undefined, 'GET', json)
   t.match(wrong, { status: 400, json: { __ERROR: [{ errCode: 1806 }] } })
+  const weighing = { accept: 'text/html;q=0.1, application/json' }
+  const same = await browser().open('/auth/sso/callback?code=x&state=y', undefined, 'GET', weighing)
+  t.match(same, { status: 400, json: { __ERROR: [{ errCode: 1806 }] } })
   t.match((await browser().open('/auth/logout', undefined, 'POST', json)).json, { result: true, providerLogout: null })
   t.equal((await browser().open('/auth/logout')).status, 405)
   t.equal((await browser().open('/auth/logout', undefined, 'POST', { 'sec-fetch-site': 'cross-site' })).status, 403)

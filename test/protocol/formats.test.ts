@@ -1,6 +1,8 @@
 /** Other forms of an answer: `$format`, query plans and `$prettyprint`. */
+import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { protocolTable } from '../support/checks/protocol-table.ts'
+import { startServer, usualTransports } from '../support/servers/test-server.ts'
 import { refused } from './compute-cases.ts'
 
 const NUMBER = { conceptType: 'METRIC', semanticGroup: 'NUMERIC', semanticType: 'NUMBER' }
@@ -114,6 +116,40 @@ protocolTable('$format', company, [
   refused('P1.10', 'an unknown attribute', '/Company/nothing?$format=looker', 404, [1500, 1804]),
   refused('P1.10', 'a private attribute', '/Employee/secret?$format=looker', 404, [1500, 1804]),
 ])
+
+for (const transport of usualTransports) {
+  t.test(`Accept on ${transport}`, async t => {
+    const { get, send } = await startServer(t, company, { transport, config: { auth: { guestsAdministrate: true } } })
+    const lines = 'name\r\nAcme\r\n'
+    for (const [accept, type] of [
+      ['text/csv', 'text/csv'],
+      ['text/csv; charset=utf-8, */*;q=0.1', 'text/csv'],
+      ['application/json;q=0.5, text/csv', 'text/csv'],
+      ['application/ndjson', 'application/x-ndjson'],
+      ['text/csv;q=0', 'application/json'],
+      ['text/csv;q=0, */*', 'application/json'],
+      ['text/csv;q=0.5, application/json', 'application/json'],
+      ['text/csv;q=0.1, application/x-ndjson;q=0.9', 'application/x-ndjson'],
+      ['text/html, application/xml', 'application/json'],
+    ] as const) {
+      const { headers, text } = await get('/Company/name?$filter="ID=1"', { accept })
+      t.match(headers['content-type'], type, accept)
+      if (type === 'text/csv') t.equal(text, lines)
+      const head = await send('HEAD', '/Company/name?$filter="ID=1"', undefined, { accept })
+      t.match(head.headers['content-type'], type, `HEAD ${accept}`)
+    }
+    const csv = { accept: 'text/csv' }
+    for (const json of ['$format=json', '%24format=json'])
+      t.match((await get(`/Company/name?${json}&$filter="ID=1"`, csv)).json, { __COUNT: 1 }, 'the parameter decides')
+    t.equal((await get('/Company(1)/name', csv)).text, lines, 'without other parameters')
+    t.match((await get('/Company/nothing', csv)).json, { __ERROR: [{ errCode: 1500 }] }, 'errors are JSON')
+    const prometheus = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1'
+    t.match(await get('//metrics', { accept: prometheus }), {
+      status: 200,
+      headers: { 'content-type': /^text\/plain/ },
+    })
+  })
+}
 
 const ACME = { item: '[index : Company.name ] in ["acme"]' }
 const JOIN = 'Join on Table : Company : Employee.employerID = Company.ID'

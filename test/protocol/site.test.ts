@@ -54,6 +54,8 @@ for (const transport of transports) {
     t.match(head, { status: 200, text: '' })
     t.equal((await server.get('//app/gone.js', { accept: '*/*' })).status, 404, 'a script is missing')
     t.equal((await server.get('//app/orders/17')).status, 404, 'no page is opened')
+    const program = { accept: 'application/json, text/html;q=0.5' }
+    t.equal((await server.get('//app/orders/17', program)).status, 404, 'JSON is preferred')
     t.equal((await server.send('POST', '//app/orders/17', '{}', PAGE)).status, 404)
     t.equal((await server.get('//apple', PAGE)).status, 404, 'not below its path')
   })
