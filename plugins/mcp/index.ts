@@ -1,12 +1,5 @@
-import {
-  definePlugin,
-  json,
-  ProtocolError,
-  type Reply,
-  type RestRequest,
-  Type,
-  type RouteSpec,
-} from '../../kernel/api.ts'
+import { definePlugin, preferredType, type RouteSpec, Type } from '../../kernel/api.ts'
+import { headFor, headOf, messageOf, notAcceptable } from './envelope.ts'
 import { serveMetadata } from './oauth.ts'
 
 /**
@@ -36,14 +29,20 @@ export default definePlugin({
     scope.route('/mcp', ROUTE, async request => {
       request.demandLogin()
       const head = headOf(request)
+      const accept = request.header('accept')
+      const type = preferredType(accept, TYPES)
+      if (!type) return notAcceptable(accept, TYPES)
       const message = await messageOf(request)
       if ('status' in message) return message
       loading ??= import('./serve.ts')
       const { serve } = await loading
-      return serve(message.value, head, { scope, request, mayWrite: write })
+      return serve(message.value, headFor(message.value, head), type, { scope, request, mayWrite: write })
     })
   },
 })
+
+/** Types of answers. Messages are single, so that a stream has no advantage for a client that accepts both. */
+const TYPES = ['application/json', 'text/event-stream'] as const
 
 const anyObject = { type: 'object', additionalProperties: true }
 
@@ -69,37 +68,10 @@ const ROUTE: RouteSpec = {
         example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
       },
       answers: {
-        200: { doc: 'A JSON-RPC message.', types: ['application/json', 'text/event-stream'], schema: anyObject },
+        200: { doc: 'A JSON-RPC message.', types: [...TYPES], schema: anyObject },
         202: { doc: 'The server accepted a notification.', types: [] },
         default: { doc: 'A JSON-RPC error or a server error.', schema: anyObject },
       },
     },
   },
 }
-
-/** Headers that the protocol uses. */
-const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
-
-/** Copies the head of a request, which is not available after the first `await`. */
-function headOf({ transport }: RestRequest): Record<string, string> {
-  const entries = HEADERS.map(name => [name, transport.header(name)] as const).filter(([, value]) => value !== '')
-  return Object.fromEntries(entries)
-}
-
-/** The message in the body, or the refusal of a body that is not one message. @throws {ProtocolError} 413, 408 */
-async function messageOf(request: RestRequest): Promise<{ readonly value: unknown } | Reply> {
-  let value: unknown
-  try {
-    value = await request.json()
-  } catch (error) {
-    if (error instanceof ProtocolError && error.httpStatus === 400) return refusal(-32_700, error.message)
-    throw error
-  }
-  if (value === undefined) return refusal(-32_700, 'the body is empty; send one JSON-RPC message')
-  // Each message counts as a request for quotas.
-  if (Array.isArray(value)) return refusal(-32_600, `received an array of ${value.length}; send one message a request`)
-  return { value }
-}
-
-const refusal = (code: number, message: string): Reply =>
-  json({ jsonrpc: '2.0', error: { code, message }, id: null }, 400)

@@ -7,6 +7,7 @@ import { errorOf, type ToolResult } from './answer.ts'
 import { askerFor } from './ask.ts'
 import { pluginParameters } from './entities.ts'
 import { nameHints } from './hints.ts'
+import { normalizedInput } from './input.ts'
 import type { AgentRequest, Tool } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 import { aggregate } from './tools/aggregate.ts'
@@ -80,7 +81,7 @@ export async function callTool(
   }
   try {
     const schema = inputOf(tool, agent)
-    const input = withLists(schema, withoutBigints(rawInput))
+    const input = normalizedInput(schema, rawInput)
     const problems = shapeProblems(schema, input, 'arguments')
     if (problems.length > 0) throw new ToolError([...problems, ...nameHints(rawInput)].map(message => ({ message })))
     const { scope, request, mayWrite } = agent
@@ -94,16 +95,3 @@ export async function callTool(
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'internal error')
   }
 }
-
-/** Replaces integers beyond 2^53 by strings, which the public protocol accepts as numbers. */
-const withoutBigints = (value: object): Record<string, unknown> =>
-  JSON.parse(JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
-
-/** Wraps strings into lists where the schema requires a list: agents often send `"class": "City"`. */
-const withLists = ({ properties }: Tool['input'], input: Record<string, unknown>): object =>
-  Object.fromEntries(
-    Object.entries(input).map(([name, value]) => {
-      const isList = Object.hasOwn(properties, name) && properties[name]!.type === 'array'
-      return [name, isList && typeof value === 'string' ? [value] : value]
-    }),
-  )
