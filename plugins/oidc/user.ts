@@ -39,7 +39,7 @@ export function userOf(name: string, provider: ProviderOptions, claims: Claims):
 function userNameIn(claims: Claims, claim: string): string {
   const value = claim === 'email' ? confirmedEmail(claims).address : claimAt(claims, claim)
   if (typeof value !== 'string' || value === '')
-    throw new Refused(`it has no text in the claim ${claim}, the user name`)
+    throw new Refused(`its claim ${claim}, the user name, has to be a text; it is ${shortText(value)}`)
   if (INVISIBLE.test(value) || /^\s|\s$/.test(value))
     throw new Refused(`its claim ${claim} cannot be a user name: it has invisible characters, or blanks at an end`)
   const name = value.length > MAX_NAME ? '' : encodedName(value)
@@ -63,8 +63,19 @@ function confirmedEmail({ email, email_verified: verified }: Claims): Email {
     throw new Refused('it has no e-mail address; the scope email asks for it')
   const address = typeof email === 'string' ? emailOf(email) : undefined
   if (!address) throw new Refused('its e-mail address (email) is not one that can be used, such as ada@example.com')
-  if (verified !== true) throw new Refused('its e-mail address is not confirmed (email_verified)')
+  if (!isTrue(verified))
+    throw new Refused(`its e-mail address is not confirmed: email_verified is ${shortText(verified)}`)
   return address
+}
+
+/** Some providers, such as Cognito and earlier versions of Apple's, send booleans as texts. */
+const isTrue = (value: unknown): boolean => value === true || (typeof value === 'string' && /^true$/i.test(value))
+
+/** A value as the log shows it. */
+function shortText(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'a list'
+  return isObject(value) ? 'an object' : JSON.stringify(value).slice(0, 100)
 }
 
 function grantsOf(claims: Claims, grants: Grants | undefined): { names: string[]; groups: string[] } {

@@ -93,15 +93,17 @@ const ofToken: [string, string, Faults, status?: number][] = [
   ],
 ]
 
-const ofClaims: [string, object, faults?: Faults][] = [
+const ofClaims: [string, object, faults?: Faults, reason?: string][] = [
   ['groups that are an object', { groups: { editors: true } }],
   ['groups that are a number', { groups: 1 }],
   ['groups within groups', { groups: [['editors']] }],
   ['10,000 groups', { groups: Array.from({ length: 10_000 }, (_, i) => `group ${i}`) }],
   ['groups elsewhere', { _claim_names: { groups: 'x' }, _claim_sources: { x: { endpoint: 'https://evil.example' } } }],
-  ['an address that is not confirmed', { email_verified: false }],
-  ['an address about which nothing is known', { email_verified: undefined }],
-  ['a confirmation that is a text', { email_verified: 'true' }],
+  ['an address that is not confirmed', { email_verified: false }, undefined, 'email_verified is false'],
+  ['an address that is not confirmed, in a text', { email_verified: 'false' }, undefined, 'email_verified is "false"'],
+  ['an address about which nothing is known', { email_verified: undefined }, undefined, 'email_verified is missing'],
+  ['a confirmation that is a number', { email_verified: 1 }, undefined, 'email_verified is 1'],
+  ['a confirmation that is an object', { email_verified: { true: true } }, undefined, 'email_verified is an object'],
   ['no address', { email: undefined }],
   ['an address that is a list', { email: ['ada@example.com'] }],
   ['a domain that begins with the allowed one', { email: 'ada@example.com.evil.example' }],
@@ -122,10 +124,11 @@ const ofClaims: [string, object, faults?: Faults][] = [
 
 attackEach({ a, b, browser, lines }, [
   ...ofToken.map(([name, reason, faults, status = 401]) => ({ name: `token: ${name}`, status, reason, faults })),
-  ...ofClaims.map(([name, user, faults]) => ({
+  ...ofClaims.map(([name, user, faults, reason]) => ({
     name: `claims: ${name}`,
     status: 403,
     user,
+    ...(reason && { reason }),
     ...(faults && { faults }),
   })),
 ])

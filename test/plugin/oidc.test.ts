@@ -175,6 +175,13 @@ for (const { name, methods, clientAuthentication, secretIn } of SECRETS) {
   })
 }
 
+t.test('a provider that sends booleans as texts', async t => {
+  const { provider, options } = await oidcProvider(t, 'sso')
+  const { browser } = await startOidcServer(t, { providers: { sso: options }, roles: null })
+  Object.assign(provider, { user: { ...ADA, email_verified: 'true' } })
+  t.equal((await browser().logIn('sso')).status, 200)
+})
+
 t.test('programs get JSON instead of pages', async t => {
   const { options } = await oidcProvider(t, 'sso')
   const { browser } = await startOidcServer(t, { providers: { sso: options }, roles: null })

@@ -46,10 +46,20 @@ t.test('an e-mail address has one spelling', t => {
   t.end()
 })
 
+t.test('a confirmation may be a text', async t => {
+  for (const verified of [true, 'true', 'True', 'TRUE'])
+    t.equal(user('email', { email: 'ada@example.com', email_verified: verified }).userName, 'ada@example.com')
+  for (const verified of [false, 'false', 'yes', '1', '', 1, null, undefined, ['true'], ' true'])
+    t.throws(() => user('email', { email: 'ada@example.com', email_verified: verified }), /is not confirmed/)
+})
+
 const REFUSED: [name: string, claim: string, claims: Claims, reason: RegExp][] = [
   ['no address', 'email', { email: undefined }, /it has no e-mail address; the scope email asks for it/],
   ['an address that is none', 'email', { email: '@' }, /its e-mail address \(email\) is not one that can be used/],
   ['an address that is a list', 'email', { email: ['a@x.org'] }, /is not one that can be used/],
+  ['a number', 'id', { id: 17 }, /its claim id, the user name, has to be a text; it is 17$/],
+  ['an object', 'id', { id: {} }, /it is an object$/],
+  ['none', 'id', {}, /it is missing$/],
   ['200 capitals', 'sub', { sub: 'A'.repeat(200) }, /is too long/],
   ['a blank at the end', 'sub', { sub: 'a ' }, /blanks at an end/],
 ]
