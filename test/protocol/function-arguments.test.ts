@@ -36,6 +36,20 @@ const args: ProtocolCase[] = [
   },
   {
     spec: 'P7.2',
+    name: 'an object with params and members of a client',
+    post: '/Employee/echo',
+    body: { params: ['a', { __ENTITY: 1 }], __KEY: '1', dataClass: 'Employee' },
+    json: result(['a', { __ENTITY: 1 }]),
+  },
+  {
+    spec: 'P7.2',
+    name: 'params that are no list',
+    post: '/Employee/echo',
+    body: { params: 'a', b: 1 },
+    json: result([{ params: 'a', b: 1 }]),
+  },
+  {
+    spec: 'P7.2',
     name: 'another value is the only argument',
     post: '/Employee/echo',
     body: { a: 1 },

@@ -214,9 +214,9 @@ export class CallRunner {
   /** Arguments that fit the declaration of the function. */
   private argumentsOf(task: CallTask): readonly unknown[] {
     const { sets, access } = task
-    const values = parseArguments(task, this.options.argumentBounds)
     const check = this.options.checkArguments
     const classFunction = check && this.functionOf(task)
+    const values = parseArguments(task, this.options.argumentBounds, classFunction?.parameters)
     return classFunction ? check(classFunction, values, sets, this.codeSession.views.of(access)) : values
   }
 

@@ -4,11 +4,14 @@ import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { parseJsonBody } from '../../base/json-body.ts'
 import type { JsonBounds } from '../../base/json-bounds.ts'
+import type { JsonSchema } from '../../base/json-schema.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { CodeSession } from '../data-api/code-session.ts'
 import { finderOf } from '../../query/source/select.ts'
+import type { ClassFunction } from '../declare/class-registry.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
+import { alternativesOf } from '../declare/signature.ts'
 import type { CallTask } from './tasks.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -17,17 +20,22 @@ type JsonObject = Readonly<Record<string, unknown>>
 const MAX_ARGUMENTS = 1_000
 
 /**
- * Parses the arguments of a call: the elements of a JSON array, or of `{"params": […]}`; any other value is the only argument. No
- * plugin code has run at this point: invalid or too expensive arguments are the client's fault.
+ * Parses the arguments of a call: the elements of a JSON array, or of the array `params` of an object; any other value is the only argument.
+ * No plugin code has run at this point: invalid or too expensive arguments are the client's fault.
+ * @param parameters that the function declares
  * @throws {EngineErrors.BAD_JSON} {@link EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES}
  * @throws {FunctionErrors.TOO_MANY_ARGUMENTS}
  * Source: protocol notes, 7.2.
  */
-export function parseArguments({ args }: CallTask, bounds: JsonBounds): readonly unknown[] {
+export function parseArguments(
+  { args }: CallTask,
+  bounds: JsonBounds,
+  parameters: ClassFunction['parameters'],
+): readonly unknown[] {
   const bytes = typeof args === 'string' ? Buffer.from(args, 'latin1') : args
   const json = bytes && parseJsonBody(bytes, bounds)
   if (json === undefined) return []
-  const list = listOf(json)
+  const list = listOf(json, parameters?.[0]?.schema)
   if (list.length > MAX_ARGUMENTS) throw FunctionErrors.TOO_MANY_ARGUMENTS(list.length, MAX_ARGUMENTS)
   return list
 }
@@ -52,11 +60,16 @@ export function convertArguments(
   })
 }
 
-function listOf(json: unknown): readonly unknown[] {
+/** @param first schema of the first parameter, if the function declares it */
+function listOf(json: unknown, first: JsonSchema = {}): readonly unknown[] {
   if (Array.isArray(json)) return json
-  if (isObject(json) && Array.isArray(json.params) && Object.keys(json).length === 1) return json.params
-  return [json]
+  // The data explorer of 4D sends other members with the arguments. An entity may have an attribute of that name.
+  const isList = isObject(json) && Array.isArray(json.params) && json.__ENTITY !== true && !hasParams(first)
+  return isList ? (json.params as unknown[]) : [json]
 }
+
+const hasParams = (schema: JsonSchema): boolean =>
+  alternativesOf(schema).some(({ properties }) => isObject(properties) && Object.hasOwn(properties, 'params'))
 
 /** Selection of an entity set, which the kernel thread has looked up. */
 function toSelection(
