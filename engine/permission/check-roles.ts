@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog/dataclass.ts'
 import { shapeProblems } from '../catalog/shape-problems.ts'
 import type { ClassDescriptor } from '../author/declare/describe-classes.ts'
 import { suggestion } from '../base/suggestion.ts'
-import { type Granted, nameKey, WEB_ADMIN } from './roles.ts'
+import { BUILT_IN, type Granted, nameKey } from './roles.ts'
 import {
   type Action,
   ACTIONS_OF_TYPE,
@@ -53,7 +53,7 @@ export function unknownGrants(document: unknown, grants: Granted): string[] {
   const { privileges, roles } = readableEntries(document)
   const declaredNames = {
     role: roles.map(({ value }) => value.role),
-    privilege: [WEB_ADMIN, ...privileges.map(({ value }) => value.privilege)],
+    privilege: [...BUILT_IN, ...privileges.map(({ value }) => value.privilege)],
   }
   const missingProblems = (kind: 'role' | 'privilege', names: readonly string[]): string[] => {
     const knownKeys = new Set(declaredNames[kind].map(nameKey))
@@ -98,12 +98,12 @@ const entriesOf = <T extends TSchema>(schema: T, list: unknown, path: string): E
   )
 
 function checkNames({ privileges, roles, permissions }: ReadableEntries): string[] {
-  const declaredNames = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
+  const declaredNames = new Map(BUILT_IN.map(name => [nameKey(name), name]))
   const problems: string[] = []
   for (const { path, value } of privileges) {
     const { privilege } = value
     const first = declaredNames.get(nameKey(privilege))
-    if (first !== undefined && first !== WEB_ADMIN) {
+    if (first !== undefined && !BUILT_IN.includes(first)) {
       problems.push(`${path}: "${privilege}" is declared twice; case makes no difference`)
     }
     declaredNames.set(nameKey(privilege), privilege)

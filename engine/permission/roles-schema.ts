@@ -54,7 +54,8 @@ export const ROLES_SCHEMA = Type.Object(
     $schema: Type.Optional(Type.String()),
     privileges: Type.Optional(
       Type.Array(PRIVILEGE, {
-        description: 'Every privilege, with the privileges that it includes.',
+        description:
+          'Every privilege, with the privileges that it includes. `guest`, which every caller has, and `WebAdmin` need no declaration.',
       }),
     ),
     roles: Type.Optional(

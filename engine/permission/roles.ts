@@ -28,6 +28,11 @@ export interface Verdict {
 /** Privilege to administer the server. It needs no declaration. */
 export const WEB_ADMIN = 'WebAdmin'
 
+/** Privilege of every caller, with or without a login. In a file that declares it, it is like any other: existing files keep their meaning. */
+export const GUEST = 'guest'
+
+export const BUILT_IN: readonly string[] = [WEB_ADMIN, GUEST]
+
 /** Key of a privilege or a role, whose names are case-insensitive. */
 export const nameKey = (name: string): string => name.toLowerCase()
 
@@ -41,7 +46,8 @@ export class Roles {
   readonly forceLogin: boolean
   private readonly restrictedByDefault: boolean
   /** Spelling of declared privileges, by {@link nameKey}. */
-  private readonly spelling = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
+  private readonly spelling = new Map(BUILT_IN.map(name => [nameKey(name), name]))
+  private readonly declaresGuest: boolean
   private readonly included = new Map<string, readonly string[]>()
   private readonly roles = new Map<string, readonly string[]>()
   private readonly permissions = new Map<string, Permission>()
@@ -51,6 +57,7 @@ export class Roles {
   constructor({ privileges = [], roles = [], permissions = {}, restrictedByDefault, forceLogin }: RolesDocument) {
     this.restrictedByDefault = restrictedByDefault ?? false
     this.forceLogin = forceLogin ?? false
+    this.declaresGuest = privileges.some(({ privilege }) => nameKey(privilege) === GUEST)
     for (const { privilege, includes = [] } of privileges) {
       this.spelling.set(nameKey(privilege), privilege)
       this.included.set(nameKey(privilege), includes.map(nameKey))
@@ -87,9 +94,13 @@ export class Roles {
     return this.spelling.get(privilege) ?? privilege
   }
 
-  /** True if some permission requires the privilege. */
+  /** True if some permission requires the privilege, and not every caller has it. */
   decides(privilege: string): boolean {
-    return this.deciding.has(privilege)
+    return this.deciding.has(privilege) && !this.isOfEveryCaller(privilege)
+  }
+
+  isOfEveryCaller(privilege: string): boolean {
+    return nameKey(privilege) === GUEST && !this.declaresGuest
   }
 
   /** @param resources from the innermost to the outermost: the first that has a setting for the action decides */
@@ -107,7 +118,7 @@ export class Roles {
     const setting = this.setting(action, resources)
     if (!setting) return { allowed: !this.restrictedByDefault }
     const { name, needed } = setting
-    const by = needed.find(privilege => privileges.has(nameKey(privilege)))
+    const by = needed.find(privilege => privileges.has(nameKey(privilege)) || this.isOfEveryCaller(privilege))
     return {
       allowed: by !== undefined,
       setting: name,

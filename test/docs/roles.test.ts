@@ -66,6 +66,37 @@ t.test('the roles of the example answer as the page says', async t => {
   }
 })
 
+t.test('with the recipe for guests, a class that is added is closed to them', async t => {
+  const page = readFileSync('plugins/docs/pages/guide/roles.md', 'utf8')
+  const [, recipe] = /^## Guests read one class$.*?^```json\n(.*?)^```$/ms.exec(page)!
+  const model = JSON.parse(readFileSync('config/demo/model.json', 'utf8'))
+  const added = { key: 'ID', attributes: { ID: { type: 'long' }, text: { type: 'string' } } }
+  const server = await createTestServer({
+    model: { ...model, dataClasses: { ...model.dataClasses, Secret: added } },
+    data: {
+      Movie: [{ title: 'Jaws', releaseDate: '1975-06-20', worldwideGross: 1 }],
+      Secret: [{ ID: 1, text: 'hidden' }],
+    },
+    users: { ada: { privileges: ['staff'] } },
+    roles: JSON.parse(recipe!),
+  })
+  t.teardown(() => server.close())
+  const { json: catalog } = await server.get('/rest/$catalog')
+  t.same(
+    catalog.dataClass.map(({ name }: { name: string }) => name),
+    ['Movie'],
+  )
+  const { json: movies } = await server.get('/rest/Movie')
+  t.match(movies, { __COUNT: 1, __ENTITIES: [{ title: 'Jaws' }] })
+  t.notMatch(JSON.stringify(movies), /worldwideGross|"(?:director|distributor)"/)
+  const hidden = await server.get('/rest/Secret')
+  t.equal(hidden.status, 404)
+  t.equal(hidden.text.replaceAll('Secret', 'Nowhere'), (await server.get('/rest/Nowhere')).text)
+  const ada = server.as('ada')
+  t.match((await ada.get('/rest/Secret')).json, { __COUNT: 1 })
+  t.match((await ada.get('/rest/Movie')).json, { __ENTITIES: [{ worldwideGross: 1 }] })
+})
+
 t.test('calls that are refused are answered as the page says', async t => {
   const folder = t.testdir({
     'index.js': `export default { name: 'calls', kernel: '^1.0.0', classes: new URL('./calls.ts', import.meta.url), register() {} }`,

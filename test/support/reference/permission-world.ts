@@ -107,7 +107,7 @@ export function randomRoles(random: Random): RolesFile {
   const add = (type: string, applyTo: string, actions: readonly Action[], probability: number) => {
     const settings = random.some(actions, probability)
     if (settings.length === 0) return
-    const names = () => random.some(['alpha', 'BETA', 'gamma', 'omega'], 0.35)
+    const names = () => [...random.some(['alpha', 'BETA', 'gamma', 'omega'], 0.35), ...random.some(['Guest'], 0.1)]
     allowed.push({ applyTo, type, ...Object.fromEntries(settings.map(action => [action, names()])) })
   }
   const data = ['create', 'read', 'update', 'drop'] as const

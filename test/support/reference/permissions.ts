@@ -35,7 +35,8 @@ export class Evaluator {
     private readonly facts: Readonly<Record<string, AttributeFacts>>,
   ) {
     const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-    const found = [...privileges]
+    // No generated file declares it.
+    const found = ['guest', ...privileges]
     for (const each of file.roles) if (roles.some(role => same(role, each.role))) found.push(...each.privileges)
     for (let size = -1; size !== found.length; ) {
       size = found.length

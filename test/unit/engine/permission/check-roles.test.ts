@@ -1,9 +1,9 @@
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { ClassDescriptor } from '../../../../engine/author/declare/describe-classes.ts'
-import { checkRoles, type RolesError } from '../../../../engine/permission/check-roles.ts'
+import { checkRoles, type RolesError, unknownGrants } from '../../../../engine/permission/check-roles.ts'
 import { Permissions } from '../../../../engine/permission/permissions.ts'
-import { Roles } from '../../../../engine/permission/roles.ts'
+import { ofDataClass, Roles } from '../../../../engine/permission/roles.ts'
 import { company } from '../../../support/fixtures/company.ts'
 
 const catalog = loadModel(company.model)
@@ -160,4 +160,24 @@ t.test('privileges include others transitively, also in circles, and ignore case
   t.same([...roles.expand({ privileges: ['a', 'unknown'], roles: [] })].sort(), ['a', 'b', 'c'])
   t.same([...roles.expand({ privileges: ['WEBADMIN'], roles: ['r'] })].sort(), ['a', 'b', 'c', 'webadmin'])
   t.same([...roles.expand({ privileges: ['c'], roles: ['none'] })], ['c'])
+})
+
+t.test('every caller has the privilege guest, in every list, unless the file declares it', async t => {
+  const allowed = [{ type: 'dataclass', applyTo: 'Company', read: ['Guest'] }]
+  const file = {
+    restrictedByDefault: true,
+    privileges: [{ privilege: 'hr', includes: ['guest'] }],
+    roles: [{ role: 'clerk', privileges: ['guest'] }],
+    permissions: { allowed: [...allowed, { type: 'method', applyTo: 'ds.login', promote: ['guest'] }] },
+  }
+  const reads = (document: unknown, privileges: readonly string[]) =>
+    new Roles(check(document)).verdict('read', ofDataClass('Company'), new Set(privileges))
+  t.same(problemsOf(file), [])
+  t.same(reads(file, []), { allowed: true, setting: 'Company', needed: ['Guest'], by: 'guest' })
+  t.equal(reads(file, ['hr']).allowed, true)
+  t.same(unknownGrants(file, { privileges: ['GUEST'], roles: [] }), [], 'it may be given, which changes nothing')
+  const declared = { ...file, privileges: [{ privilege: 'GUEST' }, ...file.privileges] }
+  t.same(problemsOf(declared), [])
+  t.equal(reads(declared, []).allowed, false, 'a file that declares it means its own privilege')
+  t.equal(reads(declared, ['guest']).allowed, true)
 })
