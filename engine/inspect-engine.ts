@@ -6,11 +6,17 @@ import { declarationProblems } from './author/declare/check-declarations.ts'
 import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
 import { describeClasses } from './open-engine.ts'
 import { checkRoles } from './permission/check-roles.ts'
+import { roleWarnings } from './permission/role-warnings.ts'
 import { connectionProblems, inspectDatabases } from './postgres/tables/inspect-databases.ts'
 import { type InspectOptions, inspectStore, problemsOf, type StoreProblem } from './storage/inspect/inspect-store.ts'
 
 /** A problem, with the part that has it. */
 type Problem = StoreProblem | { of: 'roles' | 'plugins' | 'databases'; text: string }
+
+interface InspectEngineOptions extends EngineOptions, Pick<InspectOptions, 'mustExist' | 'onPlan' | 'onCheckProgress'> {
+  /** Called with what valid roles allow by default, which may not be meant. */
+  onRoleWarning?: (text: string) => void
+}
 
 /**
  * Finds all problems of a model, of plugin classes, of a store in itself, of tables in databases, and of their combination and the roles.
@@ -19,10 +25,7 @@ type Problem = StoreProblem | { of: 'roles' | 'plugins' | 'databases'; text: str
  * @param roles content of `roles.json`; undefined: there is none
  * @throws {Error} with the plugin and the module whose classes cannot be used
  */
-export async function* inspectEngine(
-  options: EngineOptions & Pick<InspectOptions, 'mustExist' | 'onPlan' | 'onCheckProgress'>,
-  roles?: unknown,
-): AsyncGenerator<Problem> {
+export async function* inspectEngine(options: InspectEngineOptions, roles?: unknown): AsyncGenerator<Problem> {
   const loadedClasses = await describeClasses(options)
   const { classes } = loadedClasses
   let model: unknown
@@ -34,7 +37,11 @@ export async function* inspectEngine(
   for (const text of [...loadedClasses.problems, ...pluginProblems]) yield { of: 'plugins', text }
   if (problems.length === 0 && roles !== undefined) {
     const subjects = { catalog: loadModel(model), classes }
-    for (const text of problemsOf(() => checkRoles(roles, subjects))) yield { of: 'roles', text }
+    const roleProblems = problemsOf(() => {
+      const warnings = roleWarnings(checkRoles(roles, subjects), subjects)
+      for (const text of warnings) options.onRoleWarning?.(text)
+    })
+    for (const text of roleProblems) yield { of: 'roles', text }
   }
   if (problems.length === 0) {
     const catalog = loadModel(model)

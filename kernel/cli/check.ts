@@ -20,6 +20,8 @@ export interface CheckOptions {
   progress?: ProgressDisplay
   /** Called with each change that a start would make to the store. */
   onPlan?: ((text: string) => void) | undefined
+  /** Called with what is valid, but may not be meant. */
+  onWarning?: (text: string) => void
 }
 
 /**
@@ -30,7 +32,7 @@ export interface CheckOptions {
  */
 export async function* check(
   config: Config,
-  { mustExist = false, progress, onPlan }: CheckOptions = {},
+  { mustExist = false, progress, onPlan, onWarning }: CheckOptions = {},
 ): AsyncGenerator<string> {
   const bundler = new ModuleBundler()
   try {
@@ -48,6 +50,7 @@ export async function* check(
       ...(onPlan && {
         onPlan: (text: string, of?: 'databases') => onPlan(`a start would change ${of ?? 'the store'}: ${text}`),
       }),
+      onRoleWarning: (text: string) => onWarning?.(`warning: ${places.roles}: ${text}`),
       onCheckProgress: (step: InspectProgress) => progress?.show(step.what, step.done, step.total),
     }
     const roles = readRoles(config)

@@ -73,7 +73,7 @@ addConfigOptions(program.command('dev'))
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
 /**
- * Prints every problem; for `plan` also the changes that a start would make to the store, for `start` also the address at which it would
+ * Prints every problem, and warnings, which do not count as problems; for `plan` also the changes that a start would make to the store, for `start` also the address at which it would
  * listen.
  */
 async function printProblems(
@@ -92,7 +92,7 @@ async function printProblems(
       print(problem)
     }
   }
-  await tell(check(config, { mustExist, progress, onPlan: of === 'state' ? undefined : print }))
+  await tell(check(config, { mustExist, progress, onPlan: of === 'state' ? undefined : print, onWarning: print }))
   if (of === 'start') await tell(checkAddress(config, print))
   if (problems > 0) print(quantity(problems, 'problem'))
   else if (existsSync(join(config.data, 'data.mdb'))) print(`config, ${config.model} and ${config.data} are all right`)

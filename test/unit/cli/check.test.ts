@@ -29,6 +29,18 @@ t.test('tesser check reports its progress for each dataclass', async t => {
   t.same(told.get('Employee'), [6, 6])
 })
 
+t.test('what guests may do only by default is a warning, not a problem', async t => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
+  writeFileSync(join(folder, 'roles.json'), JSON.stringify({ privileges: [{ privilege: 'hr' }] }))
+  writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify({ model: 'model.json', data: 'store' }))
+  const config = loadConfig({ env: {}, flags: {}, cwd: folder })
+  const warnings: string[] = []
+  for await (const problem of check(config, { onWarning: text => warnings.push(text) })) t.fail(problem)
+  t.equal(warnings.length, 1)
+  t.match(warnings[0], /^warning: .*roles\.json: guests may read, create, change, delete .*Employee.* "guest"/)
+})
+
 const remote = (table: string, more: object = {}) => ({
   storage: { postgres: 'main', schema: 'public', table, ...more },
   key: 'ID',
