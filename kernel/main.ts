@@ -16,6 +16,7 @@ import { CertificateRenewal } from './certificate-renewal.ts'
 import { containFaults } from './contain-faults.ts'
 import { createLogger } from './log.ts'
 import type { Lifecycle } from './base/lifecycle.ts'
+import { AccessLog } from './metrics/access-log.ts'
 import { MetricSources } from './metrics/metrics.ts'
 import { requestMeter } from './metrics/request-meter.ts'
 import { RequestCounts } from './metrics/request-counts.ts'
@@ -155,7 +156,8 @@ export async function startServer(
     resources.push(plugins)
     const { registry } = plugins
     const router = new Router(registry, context)
-    const handlers = new RequestHandlers({ router, visitors, registry, origins, config, log })
+    const accessLog = config.server.accessLog ? new AccessLog(log) : undefined
+    const handlers = new RequestHandlers({ router, visitors, registry, origins, config, log, accessLog })
     const bound = connectionBound(config.server.maxConnections, [config.pool.threads, config.functions.threads])
     const choice = selectTransport(config.server.transport, config.server.headerBytes, bound)
     for (const reason of choice.passedOver) log.debug(reason)
@@ -164,7 +166,7 @@ export async function startServer(
         ...edgeOptions(config, log),
         limits: { ...edgeLimits(config), maxConnections: bound.maxConnections },
         memory: options.buffers,
-        meter: requestMeter(requests, log, engine, config.log),
+        meter: requestMeter(requests, log, engine, config.log, accessLog),
       },
       handlers.handle,
     )

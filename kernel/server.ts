@@ -8,6 +8,7 @@ import { corsHeaders, preflight } from './cors.ts'
 import { errorReply } from './errors.ts'
 import { type InnerRequest, InnerTransport } from './inner-request.ts'
 import { isReply, lasting, type Reply, wrongReply } from './reply.ts'
+import type { AccessLog } from './metrics/access-log.ts'
 import { type RestRequest, visitOf } from './request.ts'
 import type { PluginOrigins } from './plugin-origins.ts'
 import type { Registry } from './registry.ts'
@@ -27,11 +28,13 @@ interface HandlerParts {
   readonly origins: PluginOrigins
   readonly config: Config
   readonly log: Logger
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLog | undefined
 }
 
 /**
  * Common handling of every request: the caller is identified, errors become replies, cookies and CORS headers are added, the
- * hooks of plugins run, the access log is written. Never throws and never rejects, as the transport demands.
+ * hooks of plugins run, the access log gets the caller. Never throws and never rejects, as the transport demands.
  *
  * Few closures are created per request: their garbage took a measurable part of its time.
  */
@@ -42,9 +45,9 @@ export class RequestHandlers {
   private readonly isDecorated: boolean
 
   constructor(private readonly parts: HandlerParts) {
-    const { cors, accessLog, serverTiming, basePath, compression } = parts.config.server
+    const { cors, serverTiming, basePath, compression } = parts.config.server
     this.listensToPages = cors.origins.length > 0
-    this.isDecorated = this.listensToPages || accessLog || serverTiming
+    this.isDecorated = this.listensToPages || serverTiming
     const respond: TransportHandler = request => this.respond(request)
     const handler: TransportHandler =
       basePath === ''
@@ -58,13 +61,14 @@ export class RequestHandlers {
 
   /** Answers an inner request of a plugin, as the client of the outer request and within its session. */
   async dispatch(inner: InnerRequest, outer: RestRequest): Promise<Reply> {
-    const { accessLog, bodyBytes } = this.parts.config.server
+    const { accessLog, config } = this.parts
     const { transport } = outer
     const startedAt = accessLog ? performance.now() : 0
-    const request = new InnerTransport(inner, transport, bodyBytes)
+    const request = new InnerTransport(inner, transport, config.server.bodyBytes)
+    const visit = visitOf(outer)
     let reply: Reply
     try {
-      const routeResult = this.route(request, visitOf(outer))
+      const routeResult = this.route(request, visit)
       const innerReply = routeResult instanceof Promise ? await routeResult : lasting(this.sound(routeResult, request))
       reply = withStandardHeaders(this.sound(innerReply, request))
     } catch (error) {
@@ -72,12 +76,13 @@ export class RequestHandlers {
     }
     // The log of slow requests shows the data read, also for a request that reads through inner requests.
     if (!transport.subject?.read) transport.subject = request.subject
-    if (accessLog) this.logRequest(request, transport.client.address, reply, startedAt, transport.path)
+    accessLog?.finishInner(request, transport, visit, reply, performance.now() - startedAt)
     return reply
   }
 
   private respond(request: TransportRequest): Reply | Promise<Reply> {
     const arrival = this.isDecorated ? this.arrivalOf(request) : undefined
+    this.parts.accessLog?.arrive(request)
     try {
       if (arrival?.origin && request.method === 'OPTIONS') {
         const { cors } = this.parts.config.server
@@ -98,12 +103,12 @@ export class RequestHandlers {
   private arrivalOf(request: TransportRequest): Arrival {
     return {
       origin: this.listensToPages ? request.header('origin') : '',
-      client: this.parts.config.server.accessLog ? request.client.address : '',
       startedAt: performance.now(),
     }
   }
 
   private answer(request: TransportRequest, visit: Visit, arrival: Arrival | undefined): Reply | Promise<Reply> {
+    this.parts.accessLog?.identify(request, visit)
     let reply: Reply | Promise<Reply>
     try {
       reply = this.route(request, visit)
@@ -133,9 +138,8 @@ export class RequestHandlers {
       this.parts.registry.onReply.length > 0 ? this.hooked(rawReply, request) : rawReply,
     )
     if (!arrival) return reply
-    const { accessLog, cors, serverTiming } = this.parts.config.server
-    const { origin, client, startedAt } = arrival
-    if (accessLog) this.logRequest(request, client, reply, startedAt)
+    const { cors, serverTiming } = this.parts.config.server
+    const { origin, startedAt } = arrival
     if (!origin && !serverTiming) return reply
     const timing = serverTiming && { 'Server-Timing': timingOf(performance.now() - startedAt, request.work) }
     return { ...reply, headers: { ...reply.headers, ...(origin && corsHeaders(cors, origin)), ...timing } }
@@ -173,21 +177,6 @@ export class RequestHandlers {
       const plugin = typeof origin === 'object' ? origin.plugin : router.ownerOf(path)
       log.error({ plugin, err: internal, method, path: shownPath(path), trace: traceOf(request) }, 'internal error')
     })
-  }
-
-  private logRequest(
-    request: TransportRequest,
-    client: string,
-    { status }: Reply,
-    startedAt: number,
-    within?: string,
-  ): void {
-    const { method, path } = request
-    const ms = performance.now() - startedAt
-    this.parts.log.info(
-      { client, method, path: shownPath(path), status, ms, trace: traceOf(request), within },
-      'request',
-    )
   }
 }
 
@@ -232,7 +221,5 @@ function withStandardHeaders(reply: Reply): Reply {
 interface Arrival {
   /** Origin of the calling page; empty for none. A transport's headers are gone after an await. */
   readonly origin: string
-  /** Address for the access log. */
-  readonly client: string
   readonly startedAt: number
 }

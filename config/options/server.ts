@@ -120,7 +120,7 @@ export const serverOptions = {
   }),
   'server.accessLog': flag({
     default: false,
-    doc: 'Log every request, including requests that plugins make within the server.',
+    doc: 'Log every request with its client, user, status, time, bytes and user agent, including requests that plugins make within the server.',
   }),
 
   'log.level': choice({

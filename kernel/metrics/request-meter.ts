@@ -3,6 +3,7 @@ import type { Config } from '../../config/load-config.ts'
 import { LONG_MS } from '../../engine/base/counts/loop-delay.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { RequestMeter } from '../transport/transport.ts'
+import type { AccessLog } from './access-log.ts'
 import type { RequestCounts } from './request-counts.ts'
 import { SlowLog } from './slow-log.ts'
 
@@ -14,6 +15,7 @@ const TIMED_EVERY = 16
 
 /**
  * @param counts undefined: requests are not counted
+ * @param accessLog undefined: lines are written about slow requests only
  * @returns undefined when there is nothing to measure
  */
 export function requestMeter(
@@ -21,8 +23,9 @@ export function requestMeter(
   log: Logger,
   engine: Pick<Engine, 'loopDelay'> & { readonly queries: Pick<Engine['queries'], 'outline'> },
   { slowQueryMs, slowQueryValues }: Pick<Config['log'], 'slowQueryMs' | 'slowQueryValues'>,
+  accessLog?: AccessLog,
 ): RequestMeter | undefined {
-  if (!counts && slowQueryMs === 0) return undefined
+  if (!counts && !accessLog && slowQueryMs === 0) return undefined
   const { loopDelay, queries } = engine
   const { beats } = loopDelay
   const bound = slowQueryMs || Number.POSITIVE_INFINITY
@@ -38,7 +41,7 @@ export function requestMeter(
   }
   return {
     // Turns shorter than LONG_MS are not detected as long ones.
-    timedEvery: bound < LONG_MS ? 1 : TIMED_EVERY,
+    timedEvery: accessLog || bound < LONG_MS ? 1 : TIMED_EVERY,
     beats,
     turnBegan: () => loopDelay.heldUpSince(performance.now()),
     finished(request, isSameTurn) {
@@ -48,6 +51,7 @@ export function requestMeter(
       // A slow request does not represent those that were not timed.
       counts?.countRequest(request, isSameTurn && startedAt > 0 && !isSlow, ms)
       if (isSlow) slow.add(request, ms)
+      accessLog?.finish(request, ms ?? 0)
     },
     unreadable: status => counts?.unreadable(status),
   }

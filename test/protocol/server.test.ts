@@ -3,8 +3,6 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { request } from 'undici'
 import { company } from '../support/fixtures/company.ts'
-import { logSink } from '../support/base/log-sink.ts'
-import { startConfigured } from '../support/servers/configured-server.ts'
 import { startServer, transports } from '../support/servers/test-server.ts'
 
 for (const transport of transports) {
@@ -140,31 +138,3 @@ for (const transport of transports) {
     await stopped
   })
 }
-
-t.test('the access log has a line for each request, and can be switched off', async t => {
-  for (const accessLog of [true, false]) {
-    const { lines, logger } = logSink()
-    const { server, ask } = await startConfigured(t, { logger: () => logger, config: { server: { accessLog } } })
-    await ask('/rest/City?$top=1')
-    await ask('/rest/Nobody')
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-    const params = { name: 'query', arguments: { class: 'City' } }
-    await ask('/mcp', { headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) })
-    await server.close()
-    const logged = lines
-      .filter(({ msg }) => msg === 'request')
-      .map(({ path, status, within }) => [path, status, within])
-    t.same(
-      logged,
-      accessLog
-        ? [
-            ['/rest/City', 200, undefined],
-            ['/rest/Nobody', 404, undefined],
-            // Dispatched by a plugin inside the server.
-            ['/rest/City', 200, '/mcp'],
-            ['/mcp', 200, undefined],
-          ]
-        : [],
-    )
-  }
-})
