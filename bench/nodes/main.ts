@@ -1,16 +1,18 @@
-/**
- * Starts two servers that share one PostgreSQL server, behind a proxy, to try them out:
- *
- *   npm run nodes [-- PORT]
- *
- * PostgreSQL must be installed; the database is temporary. Ctrl-C stops everything.
- */
+/** Starts two servers that share one PostgreSQL server, behind a proxy, to try them out. */
+import { NODES_USAGE, readPort } from './read-port.ts'
 import { startNodes, USER } from './start-nodes.ts'
 
-const PORT = 8080
-
-const { proxy, nodes, close } = await startNodes(2, Number(process.argv[2] ?? PORT)).catch((error: Error) => {
-  console.error(`the servers cannot be started: ${error.message}`)
+const port = readPort(process.argv.slice(2))
+if (typeof port !== 'number') {
+  console[port.isWanted ? 'log' : 'error'](port.text)
+  process.exit(port.isWanted ? 0 : 2)
+}
+const { proxy, nodes, close } = await startNodes(2, port).catch((error: NodeJS.ErrnoException) => {
+  console.error(
+    error.code === 'EADDRINUSE'
+      ? `another process has port ${port}; name another port\n\n${NODES_USAGE}`
+      : `the servers cannot be started: ${error.message}`,
+  )
   process.exit(1)
 })
 console.log(`proxy    ${proxy.url}`)

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy that sends requests to one server after the other. A request that a server has not accepted goes to the next. */
+/**
+ * A proxy that sends requests to one server after the other. A request that a server has not accepted goes to the next, and so does a read
+ * that it has not begun to answer. A write that it has received may have been executed, so it is not repeated.
+ */
 export interface RoundRobinProxy {
   readonly url: string
   close(): Promise<void>
@@ -38,13 +41,15 @@ export async function startRoundRobin(targets: () => readonly string[], port: nu
         answer.on('error', () => outgoing.destroy())
       })
       upstream.on('error', () => {
-        if (!isConnected) forward(others)
-        else if (outgoing.headersSent) outgoing.destroy()
+        if (outgoing.destroyed) return
+        if (outgoing.headersSent) outgoing.destroy()
+        else if (!isConnected || isRepeatable(incoming)) forward(others)
         else refuse(outgoing)
       })
       outgoing.on('close', () => upstream.destroy())
     }
   }).listen(port, '127.0.0.1')
+  // Rejects if the port is in use.
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -57,6 +62,12 @@ export async function startRoundRobin(targets: () => readonly string[], port: nu
   }
 }
 
+/** True if a request that may have been executed can be sent again: a read without a body, of which nothing has been consumed. */
+const isRepeatable = ({ method, headers }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  headers['transfer-encoding'] === undefined &&
+  Number(headers['content-length'] ?? 0) === 0
+
 const headersOf = ({ headers, socket }: IncomingMessage) => ({
   ...headers,
   'x-forwarded-for': socket.remoteAddress ?? '',
@@ -64,5 +75,5 @@ const headersOf = ({ headers, socket }: IncomingMessage) => ({
 
 function refuse(outgoing: ServerResponse): void {
   outgoing.writeHead(502, { 'content-type': 'text/plain' })
-  outgoing.end('no server answers')
+  outgoing.end('no server answers; a write may have been executed: read the entity before you repeat it')
 }

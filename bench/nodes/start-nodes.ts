@@ -73,6 +73,10 @@ export async function startNodes(count: number, port: number): Promise<Nodes> {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
+    const nodes: Node[] = []
+    // A port in use is noticed before anything is started.
+    const proxy = await startRoundRobin(() => nodes.map(node => node.url), port)
+    resources.push(proxy)
     // The PostgreSQL server runs as a different user.
     chmodSync(folder, 0o755)
     const cluster = await startCluster(folder)
@@ -80,7 +84,7 @@ export async function startNodes(count: number, port: number): Promise<Nodes> {
     await fillDemoTables(cluster.folder)
     const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
     const password = await hashPassword(USER.password)
-    const nodes = Array.from({ length: count }, (_, i) => {
+    const newNodes = Array.from({ length: count }, (_, i) => {
       const name = `node${i + 1}`
       const nodeFolder = join(folder, name)
       mkdirSync(nodeFolder)
@@ -92,10 +96,9 @@ export async function startNodes(count: number, port: number): Promise<Nodes> {
       writeFileSync(join(nodeFolder, 'tesser.config.json'), JSON.stringify(configOf(url)))
       return new Node(name, nodeFolder)
     })
-    resources.push({ close: async () => void (await Promise.all(nodes.map(node => node.stop()))) })
-    await Promise.all(nodes.map(node => node.start()))
-    const proxy = await startRoundRobin(() => nodes.map(node => node.url), port)
-    resources.push(proxy)
+    resources.push({ close: async () => void (await Promise.all(newNodes.map(node => node.stop()))) })
+    await Promise.all(newNodes.map(node => node.start()))
+    nodes.push(...newNodes)
     return { proxy, nodes, close }
   } catch (error) {
     await close()
