@@ -15,7 +15,7 @@ const LEAST_BYTES = 64 * MIB
 export const restBytes = (cores = availableParallelism()): number => GIB + (cores * GIB) / 2
 
 /** Address space of this process in bytes. */
-export interface AddressSpace {
+interface AddressSpace {
   readonly limit: number
   readonly used: number
 }

@@ -73,8 +73,8 @@ addConfigOptions(program.command('dev'))
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
 /**
- * Prints every problem, and warnings, which do not count as problems; for `plan` also the changes that a start would make to the store, for `start` also the address at which it would
- * listen.
+ * Prints every problem, and warnings, which do not count as problems; for `plan` also the changes that a start would make to the store, for
+ * `start` also the address at which it would listen.
  */
 async function printProblems(
   config: Config,
