@@ -231,7 +231,8 @@ t.test('sessions and keys', async t => {
       output: /from 'tesser\/client'.*\$Company/s,
     })
     t.match(await written(url, '--key', 'wrong'), { code: 2, output: /the key or token is invalid/ })
-    t.match(await written(server.url), { code: 2, output: /nothing is served at \/\$client/ })
+    t.match(await written(server.url), { code: 0, output: /interface \$Employee/ }, 'without /rest')
+    t.match(await written(`${server.url}/data`), { code: 2, output: /nothing is served at \/data\/rest\/\$client/ })
     t.match(await written('http://127.0.0.1:9/rest'), { code: 1, output: /cannot be reached/ })
   })
 })
