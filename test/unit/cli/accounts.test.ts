@@ -148,7 +148,11 @@ t.test(
     const shop = new Shop(t)
     const before = ['key', 'create', 'early', '--roles', 'hrr', '--privileges', 'WebAdmin']
     t.match(await shop.tesser(before), { code: 0 }, 'without a file of roles any name is accepted')
-    const roles = { privileges: [{ privilege: 'read' }], roles: [{ role: 'hr', privileges: ['read'] }] }
+    const roles = {
+      restrictedByDefault: true,
+      privileges: [{ privilege: 'read' }],
+      roles: [{ role: 'hr', privileges: ['read'] }],
+    }
     writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
     const missing = { code: 1, err: 'tesser: there is no role "hrr"; did you mean "hr"?\n' }
     t.match(await shop.tesser(['key', 'create', 'late', '--roles', 'HR,hrr']), missing)

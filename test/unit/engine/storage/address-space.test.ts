@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { outputUrl } from '../../../../engine/base/output-root.ts'
-import { addressSpaceProblem, restBytes } from '../../../../engine/storage/address-space.ts'
+import { addressSpaceProblem, restBytes } from '../../../../engine/base/address-space.ts'
 import { modelWith } from '../../../support/fixtures/model-with.ts'
 
 const GIB = 2 ** 30
