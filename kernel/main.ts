@@ -5,7 +5,14 @@ import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
 import { addSecrets } from '../engine/base/known-secrets.ts'
-import { ByteBudget, type Engine, type EngineOptions, type JsonBounds, openEngine } from '../engine/index.ts'
+import {
+  ByteBudget,
+  type Engine,
+  type EngineOptions,
+  isStoreLocked,
+  type JsonBounds,
+  openEngine,
+} from '../engine/index.ts'
 import { besidesOf, keptLog } from './backup-files.ts'
 import { exposureWarnings } from './auth/exposed-files.ts'
 import { openServerWarning } from './auth/open-server.ts'
@@ -34,6 +41,8 @@ import { openVisitors } from './session/open-visitors.ts'
 import type { Visitors } from './session/visitors.ts'
 import { PagePolicy } from './session/page-policy.ts'
 import { connectionBound } from './transport/connection-limit.ts'
+import { addressesOf, requireFree } from './transport/free-address.ts'
+import { reachableHost } from './transport/reachable-host.ts'
 import { selectTransport } from './transport/select.ts'
 import type { TransportLimits, TransportName } from './transport/transport.ts'
 import { TrustedProxies } from './transport/trusted-proxies.ts'
@@ -101,6 +110,8 @@ interface StartOptions {
   now?: () => number
   /** Starts all threads once the server is ready. Otherwise they start on demand. */
   warmUp?: boolean
+  /** Called before the store is opened, when the addresses are known to be free. */
+  prepare?: () => Promise<void>
 }
 
 /** Starts a server from a configuration. @throws the errors of {@link readParts} and {@link startServer} */
@@ -116,13 +127,14 @@ export async function createServer(config: Config, log?: Logger, options?: Start
 }
 
 /**
- * Assembles a server from its parts: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
+ * Assembles a server from its parts: store, plugins, router, HTTP edge. A taken port is an error before the store is opened; the port opens
+ * last, when everything has been checked, so that no request meets a half-loaded server.
  * @throws {ModelError} {@link PluginError} {@link RolesError} and errors of the store or the address, each with a remedy
  */
 export async function startServer(
   { config, plugins: importedPlugins, engine: options }: ServerParts,
   log: Logger = createLogger(config),
-  { now = Date.now, warmUp = false }: StartOptions = {},
+  { now = Date.now, warmUp = false, prepare }: StartOptions = {},
 ): Promise<Server> {
   const resources: { close(): void | Promise<void> }[] = []
   /** Closes everything, last opened first. */
@@ -130,6 +142,8 @@ export async function startServer(
     for (const each of resources.splice(0).reverse()) await each.close()
   }
   try {
+    for (const address of addressesOf(config)) await requireFree(address, () => isStoreLocked(config.data))
+    await prepare?.()
     const engine = await openEngine({ ...options, now, ...engineEvents(log) })
     resources.push(engine)
     resources.push(openRoles(config, engine, log))
@@ -160,7 +174,6 @@ export async function startServer(
     const handlers = new RequestHandlers({ router, visitors, registry, origins, config, log, accessLog })
     const bound = connectionBound(config.server.maxConnections, [config.pool.threads, config.functions.threads])
     const choice = selectTransport(config.server.transport, config.server.headerBytes, bound)
-    for (const reason of choice.passedOver) log.debug(reason)
     const transport = await choice.start(
       {
         ...edgeOptions(config, log),
@@ -186,7 +199,7 @@ export async function startServer(
     )
     for (const warning of [...choice.warnings, ...transport.warnings, ...fileWarnings]) log.warn(warning)
     if (openWarning) log.warn(openWarning)
-    const url = `${tls ? 'https' : 'http'}://${hostInUrl(config.server.host)}:${transport.port}`
+    const url = `${tls ? 'https' : 'http'}://${reachableHost(config.server.host)}:${transport.port}`
     log.debug({ plugins: plugins.names }, 'plugins are registered')
     log.info({ url, transport: choice.name }, 'listening')
     // A query that needs another thread waits for it; all other requests are answered meanwhile.
@@ -360,5 +373,3 @@ const UNFINISHED_COPY = {
 function argumentBounds({ server, functions }: Config): JsonBounds {
   return { depth: server.jsonDepth, values: Math.min(server.jsonValues, Math.floor(functions.memoryBytes / 256)) }
 }
-
-export const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type FileLock, hasFileLocks, tryFileLock } from './file-lock.ts'
@@ -74,8 +74,9 @@ export const inUse = (folder: string, holder: string): Error =>
 
 /** True if a process holds the file lock of the store. */
 export function isLocked(folder: string): boolean {
-  if (!hasFileLocks()) return false
-  const lock = tryFileLock(join(folder, LOCK_FILE), { shared: true })
+  const file = join(folder, LOCK_FILE)
+  if (!hasFileLocks() || !existsSync(file)) return false
+  const lock = tryFileLock(file, { shared: true })
   lock?.release()
   return lock === undefined
 }

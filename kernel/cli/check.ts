@@ -1,14 +1,13 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { Config } from '../../config/load-config.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { inspectEngine, type InspectProgress, unknownGrants } from '../../engine/index.ts'
 import { type DirectoryFile, DirectoryError, directoryFile, readDirectory } from '../auth/directory.ts'
 import { readRoles, rolesFile } from '../auth/roles-file.ts'
 import { pluginHolders, unknownGrantsOf } from '../auth/unknown-grants.ts'
-import { hostInUrl, readParts } from '../main.ts'
-import { cannotListen } from '../transport/cannot-listen.ts'
+import { readParts } from '../main.ts'
 import { connectionBound } from '../transport/connection-limit.ts'
+import { addressesOf, requireFree } from '../transport/free-address.ts'
+import { reachableHost } from '../transport/reachable-host.ts'
 import { selectTransport } from '../transport/select.ts'
 import { readTls } from '../transport/tls-files.ts'
 import { ModuleBundler } from '../module-bundler.ts'
@@ -83,21 +82,14 @@ export async function* checkAddress(config: Config, onPlan: (text: string) => vo
   }
   yield* await problems(() => {
     const bound = connectionBound(maxConnections, [config.pool.threads, config.functions.threads])
-    const { name, passedOver, warnings } = selectTransport(transport, headerBytes, bound)
-    for (const text of [...passedOver, ...warnings]) onPlan(text)
-    const where = port === 0 ? 'a free port' : `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}${basePath}/rest`
+    const { name, warnings } = selectTransport(transport, headerBytes, bound)
+    for (const text of warnings) onPlan(text)
+    const where =
+      port === 0 ? 'a free port' : `${tls ? 'https' : 'http'}://${reachableHost(host)}:${port}${basePath}/rest`
     onPlan(`a start would answer at ${where} (${name})`)
   })
   if (tls) yield* await problems(() => readTls(tls))
-  yield* await problems(async () => {
-    const probe = createServer().listen({ host, port })
-    try {
-      await once(probe, 'listening')
-    } catch (error) {
-      throw cannotListen({ host, port }, error as NodeJS.ErrnoException)
-    }
-    probe.close()
-  })
+  for (const address of addressesOf(config)) yield* await problems(() => requireFree(address))
 }
 
 function pluginProblems(config: Config, roles: unknown): string[] {

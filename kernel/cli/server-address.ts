@@ -1,5 +1,6 @@
 import type { Config } from '../../config/load-config.ts'
 import { InputError } from '../../engine/base/input-error.ts'
+import { reachableHost } from '../transport/reachable-host.ts'
 
 /**
  * Address of a running server, see {@link givenAddress}.
@@ -9,7 +10,7 @@ import { InputError } from '../../engine/base/input-error.ts'
 export function serverAddress(address: string | undefined, { server }: Config): string {
   if (address !== undefined) return givenAddress(address)
   const { port, tls, basePath } = server
-  return `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
+  return `${tls ? 'https' : 'http'}://${reachableHost(server.host)}:${port}${basePath}`
 }
 
 /**
@@ -26,10 +27,4 @@ export function givenAddress(text: string, option = '--url: '): string {
   if (address.username || address.password)
     throw new InputError(`${option}the address has a user or a password; give them as options, which --help lists`)
   return `${address.origin}${address.pathname}`.replace(/\/+$/, '').replace(/\/+(?:rest|mcp)$/, '')
-}
-
-/** Host in a URL that reaches the address on which a server listens. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { cannotListen } from './cannot-listen.ts'
+import { listenError } from './free-address.ts'
 import type { TransportOptions } from './transport.ts'
 import type { UwsModule } from './uws-module.ts'
 
@@ -25,7 +24,7 @@ export async function listen(uws: UwsModule, app: TemplatedApp, options: Transpo
     const port = exclusive ? uws.us_socket_local_port(exclusive) : options.port
     if (exclusive) uws.us_listen_socket_close(exclusive)
     else {
-      const error = await listenError(host, port)
+      const error = await listenError({ host, port })
       if (error) throw cannotListen(options, error)
     }
     const socket = port !== 0 && (await tryToListen(app, { ...options, port }, SHARED))
@@ -52,24 +51,4 @@ export function tryToListen(
     const listenTo: Listen = app.listen.bind(app) as never
     listenTo(host, port, sharing, resolve)
   })
-}
-
-/**
- * Error of Node.js when it listens on an address, since the builds give no reason. Undefined when only closed connections occupy the port.
- */
-async function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
-  const server = createServer().listen(port, host)
-  const error = await once(server, 'listening').then(
-    () => undefined,
-    (error: NodeJS.ErrnoException) => error,
-  )
-  server.close()
-  if (error?.code !== 'EADDRINUSE') return error
-  const socket = connect(port, host === '0.0.0.0' || host === '::' ? 'localhost' : host)
-  const isAnswered = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return isAnswered ? error : undefined
 }

@@ -111,19 +111,9 @@ function limitConnections(app: TemplatedApp, limit: ConnectionLimit): void {
 }
 
 function warnings(name: UwsName, { limits }: TransportOptions): string[] {
-  const texts: string[] = []
-  if (name === 'uws-node20') {
-    texts.push(
-      'uws-node20 closes the connection without an answer when a request head of more than 4 KB arrives in pieces; ' +
-        'send long queries in a POST body, or install a transport without this limit',
-    )
-  }
-  if (limits.idleTimeoutMs < IDLE_TIMEOUT_MS[name]) {
-    texts.push(
-      `${name} closes idle connections after about ${IDLE_TIMEOUT_MS[name]} ms, not ${limits.idleTimeoutMs} ms`,
-    )
-  }
-  return texts
+  if (limits.idleTimeoutMs >= IDLE_TIMEOUT_MS[name]) return []
+  const text = `${name} closes idle connections after about ${IDLE_TIMEOUT_MS[name]} ms, not ${limits.idleTimeoutMs} ms (server.idleTimeoutMs); set server.transport to node-http for another time`
+  return [text]
 }
 
 const sharedTexts = new WeakMap<readonly string[], string>()

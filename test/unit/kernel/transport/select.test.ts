@@ -10,7 +10,7 @@ t.test('node-http loads everywhere', async t => {
 })
 
 t.test('auto takes the first that loads, with the reasons why those before it were passed over', async t => {
-  const { name, passedOver } = selectTransport('auto', HEADER_BYTES)
+  const { name, passedOver, warnings } = selectTransport('auto', HEADER_BYTES)
   const missing = all.filter(name => !loadableTransports.includes(name))
   if (missing.length > 0) process.stderr.write(`tests run without the transports that do not load: ${missing}\n`)
   t.equal(name, loadableTransports[0])
@@ -19,6 +19,14 @@ t.test('auto takes the first that loads, with the reasons why those before it we
     t.match(reason, new RegExp(`^transport ${all[i]} does not load: .+`))
     t.notMatch(reason, '\n', 'one line for the log')
   }
+  if (name === 'uws') t.same(warnings, [])
+  else {
+    t.match(warnings, [
+      / It serves because transport uws does not load: .+\. uws loads in Node\.js .*server\.transport$/,
+    ])
+    t.equal(warnings.length, 1)
+  }
+  t.same(selectTransport(name, HEADER_BYTES).warnings, [], 'the operator has named it')
 })
 
 for (const name of all.filter(name => !loadableTransports.includes(name))) {

@@ -70,7 +70,7 @@ for (const name of loadableTransports) {
       await t.rejects(
         startTransport(t, name, () => ok(), { port }),
         {
-          message: `cannot listen on 127.0.0.1:${port}: another process has port ${port}; end it, or name another port (server.port)`,
+          message: `cannot listen on 127.0.0.1:${port}: another process has port ${port}; end it, or use another port: --port ${port < 65_535 ? port + 1 : port - 1} (server.port)`,
         },
       )
       // TEST-NET-1, which no machine has (RFC 5737).
