@@ -13,7 +13,7 @@ const MAX_OBJECTS = 1_000
  */
 export function createLogger(
   { log }: { readonly log: Pick<Config['log'], 'level' | 'pretty'> },
-  destination: DestinationStream & { readonly isTTY?: boolean } = standardOutput(),
+  destination: DestinationStream & { readonly isTTY?: boolean } = standardOutput(log),
 ): Logger {
   const options = {
     level: log.level,
@@ -24,14 +24,18 @@ export function createLogger(
     hooks: { streamWrite: lineWithoutKnownSecrets },
     serializers: { err: (error: Error) => readable(pino.stdSerializers.err(error)) },
   }
-  const isPretty = log.pretty ?? destination.isTTY
-  return pino(options, isPretty ? { write: line => destination.write(prettyLine(line)) } : destination)
+  return pino(
+    options,
+    isPretty(log, destination.isTTY) ? { write: line => destination.write(prettyLine(line)) } : destination,
+  )
 }
 
-function standardOutput() {
-  const isTTY = isatty(1)
-  // On a terminal, lines of the log and of the command appear in the order in which they were written.
-  return Object.assign(pino.destination({ dest: 1, sync: isTTY }), { isTTY })
+/** True if lines are for people. @param isTTY true if they are written to a terminal */
+export const isPretty = ({ pretty }: Pick<Config['log'], 'pretty'>, isTTY = isatty(1)): boolean => pretty ?? isTTY
+
+function standardOutput(log: Pick<Config['log'], 'pretty'>) {
+  // Lines for people appear between those of the command in the order in which they were written.
+  return Object.assign(pino.destination({ dest: 1, sync: isPretty(log) }), { isTTY: isatty(1) })
 }
 
 /** Hides values with which a reader of the log could act as another client. */

@@ -201,7 +201,6 @@ export async function startServer(
     if (openWarning) log.warn(openWarning)
     const url = `${tls ? 'https' : 'http'}://${reachableHost(config.server.host)}:${transport.port}`
     log.debug({ plugins: plugins.names }, 'plugins are registered')
-    log.info({ url, transport: choice.name }, 'listening')
     // A query that needs another thread waits for it; all other requests are answered meanwhile.
     if (warmUp) engine.warmUp()
 

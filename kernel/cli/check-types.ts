@@ -7,8 +7,8 @@ import { join } from 'node:path'
 export class TypeChecker {
   #running: ChildProcess | undefined
 
-  /** @param print called with the errors, with file and line */
-  constructor(private readonly print: (line: string) => void) {}
+  /** @param report called with the errors, with file and line */
+  constructor(private readonly report: (text: string) => void) {}
 
   /** Starts a check by the `tsconfig.json` in `folder`, without waiting for it; does nothing without that file or a compiler. */
   start(folder: string): void {
@@ -25,7 +25,7 @@ export class TypeChecker {
     child.on('close', code => {
       if (this.#running !== child) return
       this.#running = undefined
-      if (code) this.print(`TypeScript found errors; the server uses the code anyway:\n${output.trimEnd()}`)
+      if (code) this.report(`TypeScript found errors; the server uses the code anyway:\n${output.trimEnd()}`)
     })
   }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Logger } from 'pino'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { quantity } from '../../engine/base/counted.ts'
@@ -12,27 +13,25 @@ interface Demo {
   load: { dataClass: string; file: string }[]
 }
 
-/** An element of `config/demo/samples.json`; `url` starts after `/rest` and is not percent-encoded. */
-interface Sample {
-  title: string
-  url: string
-}
+/** Work of a start before it opens the store; undefined unless it serves the demo. */
+export const preparation = (config: Config, log: Logger): (() => Promise<void>) | undefined =>
+  config.demo ? () => loadDemo(config, line => log.info(line)) : undefined
 
 /**
  * Fills the store of the demo at its first start, and again when there is more to load than its marker file in the data folder
  * lists. Existing rows are skipped, so that an interrupted load is completed.
  */
-export async function loadDemo(config: Config, print: (line: string) => void): Promise<void> {
+export async function loadDemo(config: Config, report: (line: string) => void): Promise<void> {
   const marker = join(config.data, 'demo-is-loaded')
   const folder = dirname(config.model)
   const path = join(folder, 'demo.json')
   const content = readFileSync(path, 'utf8')
   if (existsSync(marker) && readFileSync(marker, 'utf8') === content) return
-  print('loading the demo data, once')
+  report('loading the demo data, once')
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
     for (const { dataClass, file } of (readJsonFile(path, 'demo') as Demo).load) {
-      print(`  ${dataClass}: ${quantity(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
+      report(`${dataClass}: ${quantity(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
     }
     writeFileSync(marker, content, { mode: 0o600 })
   } finally {
@@ -54,13 +53,4 @@ async function loadFile(engine: Engine, name: string, path: string): Promise<num
     },
   })
   return summary.inserted + summary.skipped
-}
-
-/** Some sample queries on the demo, as lines with a URL each. */
-export function demoQuestions(config: Config, url: string): string {
-  const samples = readJsonFile(join(dirname(config.model), 'samples.json'), 'samples') as Sample[]
-  return samples
-    .slice(0, 6)
-    .map(sample => `  ${sample.title}\n    ${encodeURI(`${url}/rest${sample.url}`).replaceAll("'", '%27')}`)
-    .join('\n')
 }

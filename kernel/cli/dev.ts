@@ -7,29 +7,31 @@ import { describeClasses, loadModel, writeTypes } from '../../engine/index.ts'
 import { createLogger } from '../log.ts'
 import { readParts, type Server, type ServerParts, startServer } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
+import { announce } from './announce.ts'
 import { TypeChecker } from './check-types.ts'
-import { loadDemo } from './demo.ts'
+import { preparation } from './demo.ts'
 import { logOwnConsole } from './log-console.ts'
-import { greeting, stopSignal, unlessStopped } from './start.ts'
+import { stopSignal, unlessStopped } from './start.ts'
 
 /** Time during which changes are gathered, since an editor may save several files. */
 const GATHERING_MS = 50
 
 /**
  * `tesser dev`: serves, and restarts when the config file, the model or a file of a plugin changes. If the new version is unusable, the old
- * one continues. Errors of the TypeScript compiler are printed and do not stop the server.
+ * one continues. Errors of the TypeScript compiler are logged and do not stop the server.
  * @param readConfig called again at every change
  * @returns when a signal has arrived and everything is closed
  */
-export async function dev(readConfig: () => Config, print: (line: string) => void): Promise<void> {
+export async function dev(readConfig: () => Config, print: (text: string) => void): Promise<void> {
   const stop = stopSignal()
   const bundler = new ModuleBundler(true)
   let parts = await readParts(readConfig(), bundler)
+  const log = createLogger(parts.config)
+  logOwnConsole(log)
   const open = async (): Promise<Server> => {
-    if (parts.config.demo) await loadDemo(parts.config, print)
     rewriteTypes(parts)
-    logOwnConsole(createLogger(parts.config))
-    return startServer(atPort(parts, parts.config.server.port))
+    const prepare = preparation(parts.config, log)
+    return startServer(atPort(parts, parts.config.server.port), log, { prepare })
   }
   let server = await unlessStopped(open(), stop)
   // Clients expect the next server on the port of this one, whichever port was requested.
@@ -41,8 +43,8 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   }
   const watcher = watch(files(), { ignoreInitial: true })
   await once(watcher, 'ready')
-  print(`${greeting(parts.config, server)}\nIt restarts when config, model or plugins change.`)
-  const types = new TypeChecker(print)
+  announce(parts.config, server, { log, print, hint: 'It restarts when config, model or plugins change.' })
+  const types = new TypeChecker(text => log.error(text))
   reportFaults()
 
   const changedPaths = new Set<string>()
@@ -68,19 +70,19 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
       const startedAt = performance.now()
       try {
         await reload()
-        print(`${names} changed: restarted in ${Math.round(performance.now() - startedAt)} ms`)
+        log.info(`${names} changed: restarted in ${Math.round(performance.now() - startedAt)} ms`)
         reportFaults()
       } catch (error) {
         const outcome = error instanceof NothingServed ? 'and nothing is served until the next change' : GOES_ON
-        print(`${names} changed, ${outcome}: ${messageOf(error)}`)
+        log.error(`${names} changed, ${outcome}: ${messageOf(error)}`)
       }
       watcher.add(files())
     }
   }
 
-  /** Prints warnings and starts the check of types, neither of which stops the server. */
+  /** Logs warnings and starts the check of types, neither of which stops the server. */
   function reportFaults(): void {
-    for (const warning of bundler.warnings) print(`warning: ${warning}`)
+    for (const warning of bundler.warnings) log.warn(warning)
     bundler.warnings.clear()
     types.start(parts.config.folder)
   }
@@ -92,11 +94,12 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
     rewriteTypes(next)
     await server.close()
     try {
-      server = await startServer(atPort(next, port))
+      log.level = next.config.log.level
+      server = await startServer(atPort(next, port), log)
       parts = next
     } catch (error) {
       // The store may have been migrated to a model that the old version does not have.
-      server = await startServer(atPort(parts, port)).catch(again => {
+      server = await startServer(atPort(parts, port), log).catch(again => {
         throw new NothingServed(`${messageOf(error)}\nThe old version cannot continue: ${messageOf(again)}`)
       })
       throw error

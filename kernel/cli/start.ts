@@ -1,24 +1,23 @@
 import type { Config } from '../../config/load-config.ts'
 import { createLogger } from '../log.ts'
 import { createServer, type Server } from '../main.ts'
+import { announce } from './announce.ts'
+import { preparation } from './demo.ts'
 import { logOwnConsole } from './log-console.ts'
-import { demoQuestions, loadDemo } from './demo.ts'
 
 /** `tesser start`: serves until a signal arrives. @returns when everything is closed */
-export async function start(config: Config, print: (line: string) => void): Promise<void> {
+export async function start(config: Config, print: (text: string) => void): Promise<void> {
   const stop = stopSignal()
-  const server = await unlessStopped(open(config, print), stop)
-  renewOnHangup(server)
-  print(greeting(config, server))
-  await stop
-  await server.stop()
-}
-
-async function open(config: Config, print: (line: string) => void): Promise<Server> {
-  if (config.demo) await loadDemo(config, print)
   const log = createLogger(config)
   logOwnConsole(log)
-  return createServer(config, log, { warmUp: true })
+  const server = await unlessStopped(
+    createServer(config, log, { warmUp: true, prepare: preparation(config, log) }),
+    stop,
+  )
+  renewOnHangup(server)
+  announce(config, server, { log, print })
+  await stop
+  await server.stop()
 }
 
 /** Waits for a server to open. A signal before it is ready ends the process immediately, which does not harm a store. */
@@ -28,12 +27,6 @@ export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>)
   const server = await opening
   isOpen = true
   return server
-}
-
-export function greeting(config: Config, { url, transport }: Server): string {
-  const address = `Tesser answers at ${url}/rest (${transport}). Press Ctrl+C to stop.`
-  if (!config.demo) return address
-  return `${address}\n\nThis is the demo. Ask it, for example:\n${demoQuestions(config, url)}\n\nYour own data: npx tesser start --model FILE --data FOLDER, and npx tesser load. See npx tesser --help.`
 }
 
 /** Reads files again at SIGHUP, as service managers expect. From a terminal SIGHUP means that the terminal has gone: the process ends. */

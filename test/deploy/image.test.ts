@@ -10,7 +10,7 @@ import { isLong } from '../support/runner/rounds.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { modelWith } from '../support/fixtures/model-with.ts'
 
-const ADDRESS = /answers at (http:\S+)\/rest/
+const ADDRESS = /"url":"(http:[^"]+)"/
 const model = modelWith({ Note: {} })
 
 t.test('the image', { skip: isLong ? false : 'it is built in long runs' }, async t => {

@@ -67,7 +67,6 @@ t.test('commands', { skip: missing ? `${missing} is not installed` : false }, as
       model: 'model.json',
       data: 'store',
       auth: { directoryFile: 'tesser.directory.json' },
-      log: { level: 'error' },
     }),
     'ada.password': 'correct horse battery staple\n',
   })
@@ -119,7 +118,7 @@ async function start(t: Test, cwd: string): Promise<{ url: string; stop(): Promi
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   for await (const line of createInterface(child.stdout)) {
-    const url = /answers at (http:\S+)\/rest/.exec(line)?.[1]
+    const url = /"url":"(http:[^"]+)"/.exec(line)?.[1]
     if (url === undefined) continue
     const stop = async () => {
       child.kill('SIGTERM')

@@ -87,11 +87,14 @@ function pattern(answer: string): RegExp {
 
 /** The server of the folder, on a free port. */
 async function start(t: Test, cwd: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, [MAIN, 'start', '--port', '0'], { cwd, env: { PATH: process.env.PATH } })
+  const child = spawn(process.execPath, [MAIN, 'start', '--port', '0', '--log-pretty', 'true'], {
+    cwd,
+    env: { PATH: process.env.PATH },
+  })
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   for await (const line of createInterface(child.stdout)) {
-    const url = /answers at (http:\S+)\/rest/.exec(line)?.[1]
+    const url = /^Explorer {2}(http:\S+)\/explorer\/$/.exec(line)?.[1]
     if (url === undefined) continue
     const stop = async () => {
       child.kill('SIGTERM')

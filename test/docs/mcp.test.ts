@@ -16,7 +16,7 @@ const MAIN = 'dist/kernel/cli/main.js'
 /** Address that `tesser start` prints. */
 async function addressOf(server: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: server.stdout! })) {
-    const [, url] = /^Tesser answers at (\S+)\/rest/.exec(line) ?? []
+    const [, url] = /"url":"(http:[^"]+)"/.exec(line) ?? []
     if (url) return url
   }
   throw new Error('the server has ended')
@@ -28,7 +28,7 @@ async function startByCommand(t: Test): Promise<string> {
   const [code] = await once(run(['config/build.mjs', '--out', 'dist-one']), 'close')
   t.equal(code, 0)
   const data = temporaryFolder(t)
-  const server = run([MAIN, 'start', '--port', '0', '--data', data, '--log-level', 'error'])
+  const server = run([MAIN, 'start', '--port', '0', '--data', data])
   t.teardown(async () => {
     server.kill()
     await once(server, 'close')

@@ -43,7 +43,7 @@ t.test('a server that is ready after kill -9 answers', async t => {
     t.teardown(() => server.kill('SIGKILL'))
     return server
   }
-  const base = (): string | undefined => /http:[^ ]+:\d+(?=\/rest)/.exec(output)?.[0]
+  const base = (): string | undefined => /"url":"(http:[^"]+)"/.exec(output)?.[1]
   const send = async (path: string, body?: object) => {
     const answer = await request(base() + path, body ? { method: 'POST', body: JSON.stringify(body) } : {})
     return { status: answer.statusCode, text: await answer.body.text() }

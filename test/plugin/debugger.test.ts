@@ -82,7 +82,7 @@ async function startDebugged(t: Test) {
     }
   }
   const [address] = await line(/ws:\/\/\S+/)
-  const [, url] = await line(/answers at (\S+)\/rest/)
+  const [, url] = await line(/"url":"(http:[^"]+)"/)
   const inspector = await Inspector.attach(address)
   t.teardown(() => inspector.close())
   const fileUrl = (name: string): string => pathToFileURL(join(cwd, name)).href

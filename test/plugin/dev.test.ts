@@ -31,7 +31,7 @@ export class Person extends DataClass('Person') {
 /** `tesser dev` in a folder with a plugin. */
 async function startDev(t: Test) {
   const folder = t.testdir({
-    'tesser.config.json': JSON.stringify({ model: 'model.json', plugins: ['./index.ts'], log: { level: 'fatal' } }),
+    'tesser.config.json': JSON.stringify({ model: 'model.json', plugins: ['./index.ts'], log: { pretty: true } }),
     'model.json': model(),
     'index.ts': PLUGIN,
     'route.ts': "export const route = 'first'",
@@ -62,8 +62,8 @@ async function startDev(t: Test) {
       await once(child.stdout, 'data')
     }
   }
-  const [, url] = await line(/answers at (\S+)\/rest/)
   await line(/It restarts when/)
+  const [, url] = await line(/^Explorer {2}(\S+)\/explorer\/$/m)
   return {
     line,
     write: (file: string, content: string) => writeFileSync(join(folder, file), content),
@@ -103,7 +103,7 @@ t.test('tesser dev serves changed code, and keeps the old version when the new o
   ]
   write('route.ts', "export const route: number = 'second'\nif (route === NaN) throw 1")
   await line(/route\.ts changed: restarted/)
-  await line(/warning: .*NaN.* \(.*route\.ts:2:11\)/)
+  await line(/ warn .*NaN.* \(.*route\.ts:2:11\)/)
   await line(/TypeScript found errors; the server uses the code anyway:\n.*route\.ts\(1,14\): error TS2322/)
 
   for (const [file, content, message] of broken) {
@@ -154,9 +154,7 @@ t.test('the log on a terminal is lines for people', { skip: !hasPty && 'script o
       await once(child.stdout, 'data')
     }
   }
-  const [, url] = await shown(
-    /^[\d:.]{12} info {2}listening {2}url=http:\S+ {2}transport=node-http\s+Tesser answers at (\S+)\/rest/m,
-  )
+  const [, url] = await shown(/^Tesser is ready \(node-http\)\..*\s+Explorer {2}(\S+)\/explorer\/\s/m)
   await fetch(`${url}/rest/Person/told`)
   await shown(/^[\d:.]{12} warn {2}told {2}plugin=acme {2}class=Person {2}function=told\r?$/m)
   // Ctrl+C.

@@ -300,7 +300,7 @@ t.test('start serves until a signal, load fills the store, check finds what a ne
   })
 
   const { child, output, end } = tesser(t, cwd, 'start', ...store, '--port', '0')
-  const url = await found(() => /answers at (\S+)/.exec(output.out)?.[1])
+  const url = await found(() => /"url":"(http:[^"]+)"/.exec(output.out)?.[1])
   t.match(await tesser(t, cwd, 'compact', ...store, '--storage-lock-wait-ms', '0').end, {
     code: 1,
     err: /is in use by process \d+/,
@@ -309,7 +309,7 @@ t.test('start serves until a signal, load fills the store, check finds what a ne
     code: 1,
     err: /^the store in .* is in use by process \d+, .*; waiting for it to end\ntesser: the store in .* is in use/,
   })
-  const answer = await (await fetch(`${url}/Person(1)`)).json()
+  const answer = await (await fetch(`${url}/rest/Person(1)`)).json()
   t.match(answer, { __KEY: '1', name: 'Ada' })
   const second = tesser(t, cwd, 'start', ...store, '--port', '0', '--storage-lock-wait-ms', '300000')
   await found(() => /waiting for it to end/.exec(second.output.out))
@@ -317,6 +317,8 @@ t.test('start serves until a signal, load fills the store, check finds what a ne
   t.match(await second.end, { code: 0, err: '' }, 'a signal ends a start that waits for the store')
   child.kill('SIGTERM')
   t.match(await end, { code: 0, out: /"msg":"stopping"[\s\S]*"msg":"stopped"/, err: '' })
+  for (const line of output.out.trimEnd().split('\n')) t.ok(JSON.parse(line), 'nothing between the lines of the log')
+  t.match(output.out, `"explorer":"${url}/explorer/"`)
 })
 
 t.test('check knows what plugins add to the model, and reports unknown names in the file of roles', async t => {
