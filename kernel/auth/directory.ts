@@ -69,6 +69,12 @@ export const hashKey = (key: string): string => createHash('sha256').update(key)
 export const directoryFile = ({ auth, folder }: Config): string =>
   auth.directoryFile ?? resolve(folder, 'tesser.directory.json')
 
+/** Warning about a file of users and keys that does not exist, without which every login fails; undefined if it exists. */
+export function missingDirectory(file: string): string | undefined {
+  if (existsSync(file)) return undefined
+  return `there is no file of users and keys ${file} (auth.directoryFile), so nobody can log in; tesser user add and tesser key create write it`
+}
+
 /** @returns an empty directory when there is no file @throws {DirectoryError} */
 export function readDirectory(file: string): DirectoryFile {
   return existsSync(file) ? checkContent(readJsonFile(file, 'directory'), file) : { users: [], keys: [] }

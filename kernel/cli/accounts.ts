@@ -6,6 +6,7 @@ import {
   directoryFile,
   hashKey,
   isDay,
+  missingDirectory,
   readDirectory,
   writeDirectory,
 } from '../auth/directory.ts'
@@ -52,23 +53,23 @@ export async function addUser(config: Config, name: string, options: UserOptions
     )
   const hash = await hashPassword(secret)
   const { fullName, id, groups, privileges, roles } = options
-  return change(config, directory => {
+  return change(config, (directory, file) => {
     const old = directory.users.find(user => same(user.name, name))
     const changes = Object.fromEntries(
       Object.entries({ fullName, id, groups, privileges, roles }).filter(([, value]) => value !== undefined),
     )
     directory.users = directory.users.filter(user => user !== old)
     directory.users.push({ ...old, name: old?.name ?? name, ...changes, password: hash })
-    return `${name} ${old ? 'has a new password and must log in again' : 'was added'}`
+    return old ? `${name} has a new password in ${file} and must log in again` : `${name} was added to ${file}`
   })
 }
 
 export const removeUser = (config: Config, name: string): string =>
-  change(config, directory => {
+  change(config, (directory, file) => {
     const remainingUsers = directory.users.filter(user => !same(user.name, name))
-    if (remainingUsers.length === directory.users.length) throw new Error(`there is no user ${name}`)
+    if (remainingUsers.length === directory.users.length) throw new Error(`there is no user ${name} in ${file}`)
     directory.users = remainingUsers
-    return `${name} was removed; open sessions end`
+    return `${name} was removed from ${file}; open sessions end`
   })
 
 export const listUsers = (config: Config): string[] =>
@@ -76,13 +77,13 @@ export const listUsers = (config: Config): string[] =>
     [name, fullName, ...[...groups, ...roles, ...privileges]].filter(Boolean).join('  '),
   )
 
-/** @returns the key, which is not stored: the file has only its hash */
+/** @returns the key, which is not stored, and the file, which has only its hash */
 export const addKey = (
   config: Config,
   name: string,
   { expires, ...grants }: Grants & { expires?: string | undefined },
-): string =>
-  change(config, directory => {
+): { key: string; file: string } =>
+  change(config, (directory, file) => {
     if (directory.keys.some(key => same(key.name, name)))
       throw new Error(`the key ${name} already exists; revoke it first`)
     refuseUnknown(config, grants)
@@ -96,15 +97,15 @@ export const addKey = (
       ...(privileges && { privileges: [...privileges] }),
       ...(roles && { roles: [...roles] }),
     })
-    return key
+    return { key, file }
   })
 
 export const revokeKey = (config: Config, name: string): string =>
-  change(config, directory => {
+  change(config, (directory, file) => {
     const remainingKeys = directory.keys.filter(key => !same(key.name, name))
-    if (remainingKeys.length === directory.keys.length) throw new Error(`there is no key ${name}`)
+    if (remainingKeys.length === directory.keys.length) throw new Error(`there is no key ${name} in ${file}`)
     directory.keys = remainingKeys
-    return `${name} was revoked`
+    return `${name} was revoked in ${file}`
   })
 
 export const listKeys = (config: Config): string[] =>
@@ -112,10 +113,13 @@ export const listKeys = (config: Config): string[] =>
     [name, expires && `until ${expires}`, ...roles, ...privileges].filter(Boolean).join('  '),
   )
 
-function change<T>(config: Config, apply: (directory: DirectoryFile) => T): T {
+/** Sentence about a file that does not exist; undefined if it does. */
+export const missingFile = (config: Config): string | undefined => missingDirectory(directoryFile(config))
+
+function change<T>(config: Config, apply: (directory: DirectoryFile, file: string) => T): T {
   const file = directoryFile(config)
   const directory = readDirectory(file)
-  const result = apply(directory)
+  const result = apply(directory, file)
   writeDirectory(file, directory)
   return result
 }

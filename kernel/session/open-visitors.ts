@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/index.ts'
-import { Directory, directoryFile, readDirectory } from '../auth/directory.ts'
+import { Directory, directoryFile, missingDirectory, readDirectory } from '../auth/directory.ts'
 import { warnOfUnknownGrants } from '../auth/unknown-grants.ts'
 import { FamiliarNetworks } from '../auth/familiar-networks.ts'
 import { Logins } from '../auth/logins.ts'
@@ -29,6 +29,12 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
     warnOfUnknownGrants(directory, engine, log)
     return new Directory(directory)
   }
+  const warnIfMissing = (): void => {
+    const warning = missingDirectory(file)
+    if (warning) log.warn(warning)
+  }
+  // Tokens of another issuer need no file, and a server without the option may need none.
+  if (auth.directoryFile !== undefined && !tokens) warnIfMissing()
   let ofFile = read()
   const identities: Identities = { directory: ofFile, tokens }
   const readAgain = (): void => {
@@ -37,6 +43,7 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
     try {
       identities.directory = ofFile = read()
       log.info({ file }, 'users and keys were read again')
+      warnIfMissing()
     } catch (error) {
       log.error(`users and keys stay as they were: ${(error as Error).message}`)
     }

@@ -48,7 +48,10 @@ class Shop {
 t.test('a user is added, changed, listed and removed', async t => {
   const shop = new Shop(t)
   const add = ['user', 'add', 'Ada', '--full-name', 'Ada Lovelace', '--groups', 'Staff, Board', '--roles', 'hr']
-  t.match(await shop.tesser([...add, '--password-stdin'], 'correct horse\n'), { code: 0, out: /Ada was added/ })
+  t.match(await shop.tesser([...add, '--password-stdin'], 'correct horse\n'), {
+    code: 0,
+    out: `Ada was added to ${shop.file}\n`,
+  })
   t.equal(statSync(shop.file).mode & 0o777, 0o600, 'no other user can read it')
   t.notOk(readFileSync(shop.file, 'utf8').includes('horse'))
   t.match(await shop.directory.authenticate('ada', 'correct horse'), {
@@ -57,7 +60,9 @@ t.test('a user is added, changed, listed and removed', async t => {
     groups: ['Staff', 'Board'],
     granted: { roles: ['hr'] },
   })
-  t.match(await shop.tesser(['user', 'add', 'ada', '--password-stdin'], 'battery staple'), { out: /new password/ })
+  t.match(await shop.tesser(['user', 'add', 'ada', '--password-stdin'], 'battery staple'), {
+    out: `ada has a new password in ${shop.file} and must log in again\n`,
+  })
   t.equal(await shop.directory.authenticate('Ada', 'correct horse'), undefined)
   t.match(await shop.directory.authenticate('Ada', 'battery staple'), { groups: ['Staff', 'Board'] }, 'groups are kept')
   t.match(await shop.tesser(['user', 'list']), { code: 0, out: /^Ada {2}Ada Lovelace {2}Staff {2}Board {2}hr\n$/ })
@@ -65,9 +70,18 @@ t.test('a user is added, changed, listed and removed', async t => {
   t.match(await shop.tesser(['user', 'list']), { code: 0, out: '' })
 })
 
+t.test('a list of a file that does not exist says so', async t => {
+  const shop = new Shop(t)
+  for (const kind of ['user', 'key']) {
+    const { code, out, err } = await shop.tesser([kind, 'list', '--auth-directory-file', 'elsewhere.json'])
+    t.same({ code, out }, { code: 0, out: '' })
+    t.match(err, /^there is no file of users and keys \/.*elsewhere\.json \(auth\.directoryFile\)/)
+  }
+})
+
 t.test('a key is shown once, works until it expires, and can be revoked', async t => {
   const shop = new Shop(t)
-  const { code, out } = await shop.tesser([
+  const { code, out, err } = await shop.tesser([
     'key',
     'create',
     'nightly',
@@ -78,6 +92,8 @@ t.test('a key is shown once, works until it expires, and can be revoked', async 
   ])
   const key = out.trim()
   t.equal(code, 0)
+  t.equal(out, `${key}\n`, 'nothing else')
+  t.equal(err, `nightly was added to ${shop.file}; the key is not shown again\n`)
   t.ok(key.startsWith(KEY_PREFIX))
   t.notOk(readFileSync(shop.file, 'utf8').includes(key))
   t.match(shop.directory.byKey(key, Date.parse('2029-12-31T23:59:59Z')), { granted: { privileges: ['read'] } })

@@ -36,7 +36,7 @@ t.test('a taken port is an error with a remedy, and neither demo nor store are t
   for (const [flags, message] of cases) {
     for (const transport of ['auto', 'node-http']) {
       const config = configIn(t, { ...flags, 'server-transport': transport })
-      const prepare = async () => t.fail('prepared')
+      const prepare = async () => void t.fail('prepared')
       await t.rejects(createServer(config, log, { prepare }), { message: new RegExp(message) })
       t.notOk(existsSync(config.data), message)
     }
