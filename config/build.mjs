@@ -34,6 +34,20 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
 })
 const root = new URL('../', import.meta.url)
+const compiler = options.types && findCompiler()
+if (options.types && !compiler) {
+  process.stderr.write('the build with types needs the development packages: npm ci, then npm run build\n')
+  process.exit(1)
+}
+
+/** Path of the TypeScript compiler; undefined after `npm ci --omit=dev`. */
+function findCompiler() {
+  try {
+    return fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
+  } catch {
+    return undefined
+  }
+}
 
 const sources = async (folder, pattern) =>
   existsSync(new URL(folder, root))
@@ -270,9 +284,8 @@ if (options.tests) {
 }
 if (options.types) {
   const types = fileURLToPath(new URL(`${options.out}/types/`, root))
-  const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
   const project = fileURLToPath(new URL('config/tsconfig.types.json', root))
-  execFileSync(process.execPath, [tsc, '--project', project, '--outDir', types], { stdio: 'inherit' })
+  execFileSync(process.execPath, [compiler, '--project', project, '--outDir', types], { stdio: 'inherit' })
   const classes = 'engine/author/data-api/tesser-classes.d.ts'
   await cp(new URL(classes, root), `${types}${classes}`)
 }

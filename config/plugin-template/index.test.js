@@ -30,6 +30,11 @@ test('people are found by either name, whatever the case and the accents', async
   assert.equal(json.__ENTITIES[0].firstName, 'Kurt')
 })
 
+test('the plugin answers at an address of its own', async () => {
+  const { json } = await server.get('/greeting')
+  assert.deepEqual(json, { greeting: 'Hello' })
+})
+
 test('a new last name is saved', async () => {
   const { json } = await server.post('/rest/Person(1)/rename', ['Lovelace'])
   assert.equal(json.result.success, true)

@@ -29,7 +29,7 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
   const packageFolder = fileURLToPath(new URL('./', outputUrl('package.json')))
   if (!existsSync(join(packageFolder, packageJson.exports['.'].types))) {
     throw new Error(
-      `this build of Tesser has no types, which the compiler of plugins needs; npm run build in ${packageFolder} writes them`,
+      `this build of Tesser has no types, which the compiler of plugins needs; this writes them: cd ${packageFolder} && npm ci && npm run build`,
     )
   }
   cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })

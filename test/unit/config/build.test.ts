@@ -41,6 +41,10 @@ t.test('a build needs no development packages', async t => {
   }
   t.notOk(readdirSync(join(folder, 'node_modules')).includes('assemblyscript'))
   await t.resolves(run(process.execPath, ['config/build.mjs'], { cwd: folder }))
+  await t.rejects(run(process.execPath, ['config/build.mjs', '--types'], { cwd: folder }), {
+    code: 1,
+    stderr: 'the build with types needs the development packages: npm ci, then npm run build\n',
+  })
   const built = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort()
   t.ok(built(join(folder, 'dist/plugins/explorer/pages')).includes('coast.json'))
   t.ok(built(join(folder, 'dist/engine/simd')).includes('kernels.wasm'))
