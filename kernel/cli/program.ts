@@ -11,7 +11,16 @@ import { addAccountCommands } from './account-commands.ts'
 import { addAttachCommand } from './attach-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addCloneCommands } from './clone-commands.ts'
-import { addConfigOptions, addServerOptions, configOf, ofStore, serverOf } from './config-options.ts'
+import {
+  addAllConfigOptions,
+  addConfigOptions,
+  addServerOptions,
+  addUrlOptions,
+  configOf,
+  ofStore,
+  serverOf,
+} from './config-options.ts'
+import { sortHelpGroups } from './help-groups.ts'
 import { addJobCommands } from './job-commands.ts'
 import { UsageError } from './option-values.ts'
 import { FAILED, print, UNUSABLE } from './outcome.ts'
@@ -21,7 +30,7 @@ import type { ClientArguments } from './client.ts'
 // The action of a command imports its modules: without the engine `tesser --help` takes a third of the time.
 
 /** The command `tesser` with all of its commands. */
-export const program = new Command('tesser')
+export const program = sortHelpGroups(new Command('tesser'))
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNUSABLE))
   .description('A data server that speaks the 4D REST protocol.')
   .version(packageJson.version)
@@ -47,7 +56,7 @@ Plugins are loaded, and their classes, schedules and options are checked against
 effects. Only a start finds these problems: hooks of tesser/plugins/webhooks, backup.schedule, an address that two plugins use, a
 plugin whose register function throws.`
 
-addConfigOptions(program.command('start', { isDefault: true }))
+addAllConfigOptions(program.command('start', { isDefault: true }))
   .description('Start a server. Without a model and a config file, it serves the demo.')
   // commander passes unknown commands to the default one.
   .allowExcessArguments()
@@ -68,7 +77,7 @@ addConfigOptions(program.command('start', { isDefault: true }))
     else await (await import('./start.ts')).start(config, print)
   })
 
-addConfigOptions(program.command('dev'))
+addAllConfigOptions(program.command('dev'))
   .description('Start a server for writing plugins. It restarts when config, model or plugins change.')
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
@@ -171,14 +180,15 @@ addConfigOptions(program.command('openapi'), key => /^(model|plugins|server\.bas
     (await import('./openapi.ts')).openapi(configOf(command), out),
   )
 
-addConfigOptions(program.command('client'), key => key === 'model' || key === 'plugins')
+addUrlOptions(
+  addConfigOptions(program.command('client'), key => key === 'model' || key === 'plugins'),
+  {
+    url: 'get the client from a running server, such as http://127.0.0.1:8080, with what a guest or the key may see',
+    key: 'API key or token for --url',
+  },
+)
   .description('Write a typed client: one TypeScript file without dependencies, with the types of the model.')
   .option('--out <file>', 'file to write; - for the standard output', 'client.ts')
-  .option(
-    '--url <url>',
-    'get the client from a running server, such as http://127.0.0.1:8080, with what a guest or the key may see',
-  )
-  .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
   .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))
   .option('--module', 'import the runtime from tesser/client instead of writing it into the file', false)
   .action(async (options: ClientArguments, command: Command) => {

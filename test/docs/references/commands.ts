@@ -1,8 +1,6 @@
 import type { Command, Option } from 'commander'
+import { isOfConfiguration, WHICH_SERVER } from '../../../kernel/cli/help-groups.ts'
 import { code, table } from './tables.ts'
-
-/** Options of the server, which have a reference of their own. */
-const CONFIGURATION = 'Configuration:'
 
 /** Every command with its arguments and its own options. */
 export function commandTables(program: Command): string {
@@ -13,7 +11,11 @@ export function commandTables(program: Command): string {
     ]
     const rows = [
       ...command.registeredArguments.map(each => [code(each.name()), each.description, usual(each.defaultValue)]),
-      ...command.options.filter(isOwn).map(each => [code(each.flags), each.description, usual(each.defaultValue)]),
+      ...ownFirst(command.options.filter(isOwn)).map(each => [
+        code(each.flags),
+        each.description,
+        usual(each.defaultValue),
+      ]),
     ]
     const title = `### \`${usage.join(' ')}\`\n\n${command.description()}`
     return rows.length === 0 ? title : `${title}\n\n${table(['option', 'meaning', 'default'], rows)}`
@@ -21,7 +23,11 @@ export function commandTables(program: Command): string {
   return all.join('\n\n')
 }
 
-const isOwn = (option: Option): boolean => !option.hidden && option.helpGroupHeading !== CONFIGURATION
+const isOwn = ({ hidden, helpGroupHeading }: Option): boolean => !hidden && !isOfConfiguration(helpGroupHeading)
+
+/** The options of a command before those that name its server, as in its help. */
+const ownFirst = (options: readonly Option[]): Option[] =>
+  options.toSorted((a, b) => Number(a.helpGroupHeading === WHICH_SERVER) - Number(b.helpGroupHeading === WHICH_SERVER))
 
 function leaves(command: Command, name: string): [string, Command][] {
   if (command.commands.length === 0) return [[name, command]]

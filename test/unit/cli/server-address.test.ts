@@ -18,7 +18,9 @@ t.test('addresses of a server', async t => {
     t.equal(serverAddress(given, config()), expected)
   }
   t.equal(serverAddress(undefined, config()), 'http://127.0.0.1:8080')
-  t.equal(serverAddress(undefined, config({ host: '0.0.0.0', port: '9' })), 'http://localhost:9')
+  for (const host of ['0.0.0.0', '::', '0:0:0:0:0:0:0:0']) {
+    t.equal(serverAddress(undefined, config({ host, port: '9' })), 'http://localhost:9', host)
+  }
   t.equal(serverAddress(undefined, config({ host: '::1', 'server-base-path': '/data' })), 'http://[::1]:8080/data')
   for (const wrong of ['nowhere', 'localhost:8080', 'ftp://a.example', '']) {
     t.throws(() => serverAddress(wrong, config()), {
