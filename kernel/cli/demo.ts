@@ -2,16 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/load-config.ts'
-import { readJsonFile } from '../../config/read-json-file.ts'
 import { quantity } from '../../engine/base/counted.ts'
-import { loadRows, openRowFile, readBytes } from '../../engine/command-line.ts'
+import { loadRows, openRowFile } from '../../engine/command-line.ts'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { engineOptions } from '../main.ts'
+import { readDemoRows } from './demo-rows.ts'
 
-/** `config/demo/demo.json`: dataclasses with the files of their rows, in the order of loading. */
-interface Demo {
-  load: { dataClass: string; file: string }[]
-}
+const PART_BYTES = 256 * 1024
 
 /** Work of a start before it opens the store; undefined unless it serves the demo. */
 export const preparation = (config: Config, log: Logger): (() => Promise<void>) | undefined =>
@@ -24,14 +21,13 @@ export const preparation = (config: Config, log: Logger): (() => Promise<void>) 
 export async function loadDemo(config: Config, report: (line: string) => void): Promise<void> {
   const marker = join(config.data, 'demo-is-loaded')
   const folder = dirname(config.model)
-  const path = join(folder, 'demo.json')
-  const content = readFileSync(path, 'utf8')
+  const content = readFileSync(join(folder, 'demo.json'), 'utf8')
   if (existsSync(marker) && readFileSync(marker, 'utf8') === content) return
   report('loading the demo data, once')
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
-    for (const { dataClass, file } of (readJsonFile(path, 'demo') as Demo).load) {
-      report(`${dataClass}: ${quantity(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
+    for (const [dataClass, rows] of await readDemoRows(folder)) {
+      report(`${dataClass}: ${quantity(await loadClass(engine, dataClass, rows), 'entity', 'entities')}`)
     }
     writeFileSync(marker, content, { mode: 0o600 })
   } finally {
@@ -39,9 +35,9 @@ export async function loadDemo(config: Config, report: (line: string) => void): 
   }
 }
 
-async function loadFile(engine: Engine, name: string, path: string): Promise<number> {
+async function loadClass(engine: Engine, name: string, ndjson: Buffer): Promise<number> {
   const dataClass = engine.catalog.dataClassesByName.get(name)!
-  const { format, rows } = await openRowFile({ bytes: readBytes(path, () => {}), format: 'ndjson' }, dataClass)
+  const { format, rows } = await openRowFile({ bytes: partsOf(ndjson), format: 'ndjson' }, dataClass)
   const summary = await loadRows({
     target: engine.rows,
     dataClass,
@@ -49,8 +45,13 @@ async function loadFile(engine: Engine, name: string, path: string): Promise<num
     rows,
     existing: 'skip',
     onRejected: ({ line }, reasons) => {
-      throw new Error(`${path}, line ${line}: ${reasons.join('; ')}`)
+      throw new Error(`row ${line} of ${name} in the demo: ${reasons.join('; ')}`)
     },
   })
   return summary.inserted + summary.skipped
+}
+
+/** Parts that are read while others are saved. */
+async function* partsOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += PART_BYTES) yield bytes.subarray(start, start + PART_BYTES)
 }

@@ -97,7 +97,7 @@ export async function answerSamples(rowsOf, embed) {
       first: ['name', 'population'],
     }),
     selection({
-      title: 'Where one pays in euro: a property of the elements of a collection in an object attribute',
+      title: 'Countries that pay in euro: a property of the elements of a collection in an object attribute',
       url: `/Country?$filter="info.currencies[].code = EUR"&$orderby="name"&$top=5`,
       rows: Country.filter(({ info }) => info.currencies.some(({ code }) => code === 'EUR')),
       order: text('name'),
@@ -174,7 +174,7 @@ export async function answerSamples(rowsOf, embed) {
       first: ['name'],
     }),
     {
-      title: 'What all movies made together',
+      title: 'Gross of all movies together',
       url: '/Movie/worldwideGross/?$compute=sum',
       value: sum(numbers('worldwideGross')),
     },

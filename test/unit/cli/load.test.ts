@@ -1,7 +1,7 @@
 /** `tesser load`: values, relations, updates, plugins and demos. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { bytesOf, openEngine } from '../../../engine/index.ts'
 import { decode } from '../../support/engine/read-request.ts'
@@ -148,11 +148,12 @@ t.test('keys beyond 2^53 keep their digits', async t => {
 })
 
 t.test(
-  'a demo whose first load was interrupted is completed, and then left alone until it names another file',
+  'a demo whose first load was interrupted is completed, and then left alone until it lists other rows',
   async t => {
+    const rows = '{"ID":1,"name":"A"}\n{"ID":2,"name":"B"}\n'
     const { config, load, people, cwd } = world(t, {
-      'demo.json': '{ "load": [{ "dataClass": "Person", "file": "people.ndjson" }] }',
-      'people.ndjson': '{"ID":1,"name":"A"}\n{"ID":2,"name":"B"}\n',
+      'demo.json': '{ "rows": "rows.br", "load": [{ "dataClass": "Person", "count": 2 }] }',
+      'rows.br': brotliCompressSync(rows),
       'first.ndjson': '{"ID":1,"name":"A"}\n',
     })
     await load('first.ndjson')
@@ -162,8 +163,8 @@ t.test(
     t.equal((await people()).length, 2, cwd)
     await loadDemo(config, line => lines.push(line))
     t.equal(lines.length, 2)
-    writeFileSync(join(cwd, 'more.ndjson'), '{"ID":3,"name":"C"}\n')
-    writeFileSync(join(cwd, 'demo.json'), '{ "load": [{ "dataClass": "Person", "file": "more.ndjson" }] }')
+    writeFileSync(join(cwd, 'rows.br'), brotliCompressSync(`${rows}{"ID":3,"name":"C"}\n`))
+    writeFileSync(join(cwd, 'demo.json'), '{ "rows": "rows.br", "load": [{ "dataClass": "Person", "count": 3 }] }')
     await loadDemo(config, line => lines.push(line))
     t.equal((await people()).length, 3)
   },
