@@ -72,7 +72,7 @@ async function keep(): Promise<void> {
     Atomics.add(options.loadedCount, 0, 1)
   }
   if (library instanceof Error) {
-    note(`hnswlib-node cannot be loaded, vectors are scanned without an index: ${library.message}`)
+    note(withoutLibrary(library))
     return
   }
   const { catalog } = store()
@@ -94,6 +94,13 @@ async function keep(): Promise<void> {
     })
     await new Promise<void>(resolve => (isMore ? setImmediate(resolve) : setTimeout(resolve, PAUSE_MS)))
   }
+}
+
+/** An installation without scripts does not build the library; one without a compiler leaves the package out. */
+function withoutLibrary({ code, message }: NodeJS.ErrnoException): string {
+  const reason = message.split('\n')[0]!.replace(/\. Tried:$/, '')
+  const command = `npm ${code === 'ERR_MODULE_NOT_FOUND' ? 'install' : 'rebuild'} hnswlib-node`
+  return `hnswlib-node cannot be loaded (${reason}): vectors are searched without an index, which takes longer; ${command} builds it, with a C++ compiler, make and Python`
 }
 
 function work(indexes: KeptIndexes): boolean {
