@@ -40,7 +40,12 @@ process.exitCode = rows.every(({ hasPassed }) => hasPassed) ? 0 : 1
 /** @returns {{ cells: string[], hasPassed: boolean }} a row of the table */
 function testOn(version, folder, startedAt) {
   const node = run(['npx', '-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath']).trim()
-  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}`, CI: 'true' }
+  const env = {
+    ...process.env,
+    PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+    CI: 'true',
+    TESSER_TEST_NODES: '1',
+  }
   const project = join(folder, 'project')
   const output = join(folder, 'output')
   run(['git', 'clone', '-q', '--no-hardlinks', '.', project])

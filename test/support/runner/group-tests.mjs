@@ -9,7 +9,7 @@ const GROUPED =
 const GROUP_SIZE = 40
 /** Tests that change what others share, or measure the time or memory of their process. */
 const ALONE =
-  /browser\/explorer|protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|clone-obstacles|clone-shop|clone-types|load-resume|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\.|explorer\/base\/(counts|format)\./
+  /browser\/explorer|deploy\/packed|protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|clone-obstacles|clone-shop|clone-types|load-resume|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\.|explorer\/base\/(counts|format)\./
 
 /**
  * Writes `groups/*.test.js` into a build: what `npm test` runs, one process each.
