@@ -72,7 +72,7 @@ export const directoryFile = ({ auth, folder }: Config): string =>
 /** Warning about a file of users and keys that does not exist, without which every login fails; undefined if it exists. */
 export function missingDirectory(file: string): string | undefined {
   if (existsSync(file)) return undefined
-  return `there is no file of users and keys ${file} (auth.directoryFile), so nobody can log in; tesser user add and tesser key create write it`
+  return `there is no file of users and keys ${file} (auth.directoryFile), so every login fails; tesser user add and tesser key create write it`
 }
 
 /** @returns an empty directory when there is no file @throws {DirectoryError} */

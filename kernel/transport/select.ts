@@ -10,7 +10,7 @@ interface TransportSelection {
   start: StartTransport
   /** One sentence per transport that was passed over, for the log at start. */
   passedOver: readonly string[]
-  /** What the transport cannot do, each with a remedy. */
+  /** Shortcomings of the transport, each with a remedy. */
   warnings: readonly string[]
 }
 

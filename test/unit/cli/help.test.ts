@@ -14,7 +14,10 @@ function groupsOf(command: Command): Map<string, string[]> {
   const groups = new Map<string, string[]>()
   let flags: string[] = []
   for (const line of command.helpInformation().split('\n')) {
-    if (/^\S.*:$/.test(line)) groups.set(line, (flags = []))
+    if (/^\S.*:$/.test(line)) {
+      flags = []
+      groups.set(line, flags)
+    }
     const flag = /^ {2}(?:-\w, )?(--\S+)/.exec(line)?.[1]
     if (flag) flags.push(flag)
   }
