@@ -41,6 +41,7 @@ export const program = sortHelpGroups(new Command('tesser'))
     `
 Examples:
   tesser start                                     the demo, at http://127.0.0.1:8080/rest
+  tesser init my-app                               a folder with an application to start from
   tesser start --model model.json --data store     your own model
   tesser load people.csv --into Person             rows of a file; stop the server first
   tesser check                                     config, model, roles, plugins and store
@@ -197,6 +198,14 @@ addUrlOptions(
   })
 
 addAccountCommands(program)
+
+program
+  .command('init')
+  .description(
+    'Create an application in a new folder: model, configuration, roles, an administrator, a plugin, tests, npm scripts.',
+  )
+  .argument('<name>', 'npm name of the application; its folder has the same name')
+  .action(async (name: string) => (await import('./init.ts')).init(name, print))
 
 program
   .command('new')

@@ -15,6 +15,7 @@ const ELSEWHERE = [
   'plugins/docs/pages/reference/commands.md',
   'plugins/docs/pages/reference/plugin-api.md',
   'config/plugin-template/README.md',
+  'config/app-template/README.md',
 ]
 
 t.test('files named in documents and comments exist', async t => {

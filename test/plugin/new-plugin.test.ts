@@ -75,7 +75,7 @@ t.test('a build without types says how to make them, and makes nothing', async t
 
 t.test('a plugin that cannot be made is refused, and nothing is overwritten', async t => {
   const parent = t.testdir({ mine: { 'index.ts': 'mine' } })
-  t.match(await runTesser(parent, 'new', 'plugin', 'mine'), { code: 1, output: /mine is not empty/ })
+  t.match(await runTesser(parent, 'new', 'plugin', 'mine'), { code: 2, output: /mine is not empty/ })
   t.equal(readFileSync(join(parent, 'mine/index.ts'), 'utf8'), 'mine')
   for (const name of ['../out', 'Acme', '@acme/../x', 'a b']) {
     t.throws(() => newPlugin(name, parent), /cannot be the name of a package/)

@@ -1,0 +1,80 @@
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readJsonFile } from '../../config/read-json-file.ts'
+import { InputError } from '../../engine/base/input-error.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
+import { loadModel, writeTypes } from '../../engine/index.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { installedFrom } from './installed-from.ts'
+
+/** A name that npm accepts, with or without a scope. */
+const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100}$/
+/** Names of the packages in the templates. */
+const PLACEHOLDERS = /\bmy-(?:plugin|app)\b/g
+
+/** Folders of `config` whose files a new package gets; files of later folders replace those of earlier ones. */
+type Template = 'plugin-template' | 'app-template'
+
+/**
+ * Creates a working package, with tests, in its own folder.
+ * @param name npm name; the folder has this name without the scope
+ * @returns the folder, relative to `cwd`
+ * @throws {InputError} the name is invalid, or the folder is not empty; {@link Error} this build has no types
+ */
+export function newPackage(name: string, templates: readonly Template[], cwd: string): string {
+  if (!PACKAGE_NAME.test(name)) {
+    throw new InputError(
+      `"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens; its folder is created in the working directory`,
+    )
+  }
+  const folder = basename(name)
+  const target = join(cwd, folder)
+  requireEmpty(target)
+  const installation = fileURLToPath(new URL('./', outputUrl('package.json')))
+  if (!existsSync(join(installation, packageJson.exports['.'].types))) {
+    throw new Error(
+      `this build of Tesser has no types, which the compiler of plugins needs; this writes them: cd ${installation} && npm ci && npm run build`,
+    )
+  }
+  for (const template of templates) {
+    cpSync(new URL('./', outputUrl(`config/${template}/package.json`)), target, { recursive: true })
+  }
+  // npm leaves `.gitignore` out of packages, so our package cannot contain it.
+  renameSync(join(target, 'gitignore'), join(target, '.gitignore'))
+  insertName(name, target)
+  insertVersions(join(target, 'package.json'), installedFrom(installation, target))
+  const model = readJsonFile(join(target, 'model.json'), 'model')
+  writeFileSync(join(target, 'tesser-model.d.ts'), writeTypes(loadModel(model), 'model.json'))
+  return folder
+}
+
+/** @throws {InputError} */
+function requireEmpty(target: string): void {
+  const stats = statSync(target, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  if (!stats.isDirectory()) throw new InputError(`${target} is a file; give another name`)
+  if (readdirSync(target).length > 0) throw new InputError(`${target} is not empty; give another name`)
+}
+
+function insertName(name: string, target: string): void {
+  for (const file of readdirSync(target, { withFileTypes: true }).filter(each => each.isFile())) {
+    const path = join(target, file.name)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(PLACEHOLDERS, name))
+  }
+}
+
+/** Dependencies of the `package.json` in a template. */
+interface Manifest {
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  devDependencies: Record<string, string>
+}
+
+function insertVersions(path: string, tesser: string): void {
+  const content = readJsonFile(path, 'package') as Manifest
+  if (content.peerDependencies) content.peerDependencies.tesser = `^${packageJson.version}`
+  const { dependencies = content.devDependencies } = content
+  dependencies.tesser = tesser
+  writeFileSync(path, `${JSON.stringify(content, undefined, 2)}\n`)
+}
