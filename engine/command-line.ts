@@ -1,4 +1,4 @@
-/** The parts of the engine that only the command `tesser` uses, beside `index.ts`: files of rows, and catalogs of databases. */
+/** The parts of the engine that only the command `tesser` uses, beside `index.ts`: files of rows, catalogs of databases, and the limits of a machine. */
 export { attributeName } from './import/attribute-name.ts'
 export { type ForeignFormat, hintFor } from './import/foreign-values.ts'
 export { dataClassOf } from './import/import-rows.ts'
@@ -35,3 +35,4 @@ export {
 } from './postgres/database/database-catalog.ts'
 export { foldFunction } from './postgres/sql/fold-sql.ts'
 export { quoteName } from './postgres/sql/quote.ts'
+export { describeKernels } from './simd/kernels.ts'

@@ -242,6 +242,13 @@ let compiledModule: WebAssembly.Module | null | undefined
 /** With relaxed SIMD, which Node.js has from 22 on, and without. They give the same results. */
 export const KERNEL_FILES = ['engine/simd/kernels-relaxed.wasm', 'engine/simd/kernels.wasm']
 
+/** Instructions that the kernels use on this machine; undefined where WebAssembly has no SIMD. */
+export function describeKernels(): string | undefined {
+  const file = KERNEL_FILES.find(each => compile(each) !== undefined)
+  if (file === undefined) return undefined
+  return file === KERNEL_FILES[0] ? 'relaxed SIMD' : 'SIMD'
+}
+
 function compileFirst(): WebAssembly.Module | undefined {
   for (const file of KERNEL_FILES) {
     const module = compile(file)

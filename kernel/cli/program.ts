@@ -134,6 +134,19 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
     await printProblems(config, { of: plan ? 'plan' : 'state', mustExist })
   })
 
+const ofMachine =
+  /^(model|data|storage\.(mapSizeBytes|memoryBytes)|server\.(transport|maxConnections)|(pool|functions)\.threads)$/
+
+addConfigOptions(program.command('doctor'), key => ofMachine.test(key))
+  .description(
+    'Tell what is slow or missing on this machine, and what to do. The exit code is 1 if something is broken.',
+  )
+  .option('--json', 'print the findings as JSON', false)
+  .action(async (options: { json: boolean }, command: Command) => {
+    const { doctor } = await import('./doctor/doctor.ts')
+    if (!(await doctor(configOf(command), options, print))) process.exitCode = FAILED
+  })
+
 addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
   .description('Shrink the file of a store by the space of removed data. Stop the server of the store first.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
