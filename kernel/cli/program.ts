@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
@@ -26,6 +26,7 @@ import { UsageError } from './option-values.ts'
 import { FAILED, print, UNUSABLE } from './outcome.ts'
 import { addRowCommands } from './row-commands.ts'
 import type { ClientArguments } from './client.ts'
+import type { Shell } from './completion/completion.ts'
 
 // The action of a command imports its modules: without the engine `tesser --help` takes a third of the time.
 
@@ -235,9 +236,22 @@ program
 program
   .command('schema')
   .description('Print the JSON Schema of a file, for editors.')
-  .argument('<file>', Object.keys(JSON_SCHEMAS).join(' or '))
-  .action((name: string) => {
-    if (!Object.hasOwn(JSON_SCHEMAS, name))
-      throw new UsageError(`there is no schema "${name}"; use ${Object.keys(JSON_SCHEMAS).join(' or ')}`)
-    process.stdout.write(printJsonSchema(name as JsonSchemaName))
+  .addArgument(new Argument('<file>', 'config, model or roles').choices(Object.keys(JSON_SCHEMAS)))
+  .action((name: JsonSchemaName) => void process.stdout.write(printJsonSchema(name)))
+
+program
+  .command('completion')
+  .description('Print the script with which a shell completes commands, options and their values.')
+  .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
+  .addHelpText(
+    'after',
+    `
+Install:
+  tesser completion bash > ~/.local/share/bash-completion/completions/tesser
+  tesser completion zsh > "\${fpath[1]}/_tesser"
+  tesser completion fish > ~/.config/fish/completions/tesser.fish`,
+  )
+  .action(async (shell: Shell) => {
+    const { completion } = await import('./completion/completion.ts')
+    process.stdout.write(completion(program, shell))
   })
