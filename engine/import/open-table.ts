@@ -1,16 +1,17 @@
 import { InputError } from '../base/input-error.ts'
 import type { TableFormat } from '../base/row-formats.ts'
-import type { TableFile } from './table-file.ts'
-
-interface TableOptions {
-  /** Name of a sheet; the first one by default. */
-  readonly sheet?: string | undefined
-}
+import type { TableFile, TableOptions } from './table-file.ts'
 
 /** @throws {Error} the file cannot be read */
-export async function openTable(path: string, format: TableFormat, { sheet }: TableOptions): Promise<TableFile> {
-  if (sheet !== undefined && format !== 'xlsx') throw new InputError(`--sheet is for Excel files; ${path} is Parquet`)
-  return format === 'xlsx'
-    ? (await import('./xlsx/open-xlsx.ts')).openXlsx(path, sheet)
-    : (await import('./read-parquet.ts')).openParquet(path)
+export async function openTable(path: string, format: TableFormat, options: TableOptions): Promise<TableFile> {
+  if (format === 'xlsx') return (await import('./xlsx/open-xlsx.ts')).openXlsx(path, options)
+  refuseSheetOptions(path, options)
+  return (await import('./read-parquet.ts')).openParquet(path)
+}
+
+/** @throws {InputError} an option for spreadsheets is given for another file */
+export function refuseSheetOptions(file: string, { sheet, headerRow, links }: TableOptions): void {
+  const option =
+    sheet !== undefined ? '--sheet' : headerRow !== undefined ? '--header-row' : links ? '--links' : undefined
+  if (option !== undefined) throw new InputError(`${option} is for Excel files (.xlsx), and ${file} is another file`)
 }

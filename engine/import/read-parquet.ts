@@ -20,6 +20,7 @@ export async function openParquet(path: string): Promise<TableFile> {
   const names = schema.map(({ element }) => element.name)
   for (const column of schema) readAsStored(column)
   return {
+    description: 'Parquet',
     columns: names.map((name, i) => ({ name, type: kinds[i]!.type })),
     async *rows() {
       let rowStart = 0

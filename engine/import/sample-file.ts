@@ -33,6 +33,8 @@ export interface FileSample {
   /** True if the file has no other rows. */
   readonly isWhole: boolean
   readonly format: TextFormat
+  /** How a table is read, for the user. */
+  readonly description?: string | undefined
   /** Questions that the sample leaves to the user, one sentence each. */
   readonly open: readonly string[]
 }
@@ -210,7 +212,8 @@ export async function sampleTable(table: TableFile): Promise<FileSample> {
     unreadable: first.flatMap(({ line, problem }) => (problem === undefined ? [] : [{ line, reason: problem }])),
     isWhole,
     format: {},
-    open: [],
+    description: table.description,
+    open: table.notes?.() ?? [],
   }
 }
 

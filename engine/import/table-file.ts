@@ -15,8 +15,24 @@ export interface TableRow {
 /** A spreadsheet or a Parquet file. */
 export interface TableFile {
   readonly columns: readonly { readonly name: string; readonly type?: StorageModel | undefined }[]
+  /** How the file is read, for the user: `Excel, sheet "Firms"`. */
+  readonly description: string
   /** The rows, in groups as they become available; each call reads the file again. */
   rows(): AsyncIterable<readonly TableRow[]>
+  /** Notes for the user about the rows read so far, in sentences. */
+  notes?(): readonly string[]
+}
+
+/** The part of a table that is read. */
+export interface TableOptions {
+  /** Name or number of a sheet; by default the only one with rows. */
+  readonly sheet?: string | undefined
+  /** Number of the row with the names of the columns; found by default. */
+  readonly headerRow?: number | undefined
+  /** Reads the addresses of hyperlinks in place of the texts of their cells. */
+  readonly links?: boolean | undefined
+  /** Names of columns whose values are not read. */
+  readonly leftOut?: ReadonlySet<string> | undefined
 }
 
 /** The rows as texts of comma-separated CSV, so that they are loaded like CSV. */

@@ -94,6 +94,7 @@ async function sentRows(
   const sample = await rows.sample()
   const namedColumns = withoutEmpty(sample, columns)
   if (rows.table) {
+    tellFormat(file, rows.format, sample, warn)
     const table = new TableBody(rows.table)
     return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: namedColumns }, table }
   }

@@ -12,6 +12,9 @@ interface JournalHead {
   format: string
   delimiter: string | null
   encoding: string | null
+  sheet?: string | undefined
+  headerRow?: number | undefined
+  links?: boolean | undefined
 }
 
 /** A line of the journal, with one group of these properties. */

@@ -102,8 +102,7 @@ async function loadSource(
   const progress = new LoadProgress(source.size, output)
   const rows = await openRows(format, source.path, settings, () => readBytes(source.path, progress.onBytes))
   const first = create && (await rows.sample())
-  const createdClass =
-    create && (await newClass(config, name, first!, describeFormat(format, first!.format), create, dialog))
+  const createdClass = create && (await newClass(config, name, first!, describeFormat(format, first!), create, dialog))
   const into = createdClass?.name ?? settings.into
   if (into === undefined) throw new InputError('name the dataclass with --into, or have one created with --new-class')
 
@@ -141,6 +140,9 @@ async function loadSource(
         format,
         delimiter: settings.delimiter ?? null,
         encoding: settings.encoding ?? null,
+        sheet: settings.sheet,
+        headerRow: settings.headerRow,
+        links: settings.links,
       },
       engine.rows.isSavedElsewhere(dataClass) ? undefined : { key: markKey, read: () => engine.records.get(markKey) },
     )

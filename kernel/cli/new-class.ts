@@ -94,7 +94,7 @@ export async function newClass(
   const [wrong] = sample.unreadable
   if (wrong && sample.rows === 0)
     throw new InputError(
-      `no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; is the first line the header? nothing was created`,
+      `no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; ${sample.open.join('; ') || 'is the first line the header?'}; nothing was created`,
     )
   const proposal = proposeClass({
     className: name,

@@ -4,7 +4,7 @@ import { addConfigOptions, addServerOptions, configOf, ofStore, serverOf } from 
 import { FAILED, print } from './outcome.ts'
 import { EXPORT_FORMATS } from './export-table/export-format.ts'
 import type { LoadArguments } from './load.ts'
-import { addColumn, addRelation, addType, list, UsageError } from './option-values.ts'
+import { addColumn, addRelation, addType, list, numberFrom, UsageError } from './option-values.ts'
 
 interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
   readonly newClass?: string | true
@@ -21,6 +21,9 @@ const RELATION = [
   addRelation,
 ] as const
 
+/** Maximum number of rows of a sheet. Source: Excel specifications and limits. */
+const MAX_ROWS = 1_048_576
+
 /** Adds the options that say how the rows of a file are written. */
 const withFormat = (command: Command): Command =>
   command
@@ -30,7 +33,13 @@ const withFormat = (command: Command): Command =>
         ...TABLE_FORMATS,
       ]),
     )
-    .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
+    .option('--sheet <name|number>', 'sheet of an Excel file; by default the only one with rows')
+    .option(
+      '--header-row <number>',
+      'row of an Excel file with the names of the columns; found by default',
+      numberFrom(1, MAX_ROWS),
+    )
+    .option('--links', 'read the addresses of hyperlinks in an Excel file in place of the texts of their cells')
     .option('--delimiter <character>', 'character between CSV fields, or tab; detected in the header by default')
     .addOption(
       new Option('--decimal <character>', 'decimal character of numbers in CSV; detected by default').choices(DECIMALS),

@@ -1,13 +1,13 @@
 import { basename } from 'node:path'
 import { quantity } from '../../engine/base/counted.ts'
-import type { FileSample, ForeignFormat, LoadSummary, RelationsBy, TextFormat } from '../../engine/command-line.ts'
+import type { FileSample, ForeignFormat, LoadSummary, RelationsBy } from '../../engine/command-line.ts'
 
-/** Describes in one line how a text file is read. */
+/** Describes in one line how a file is read. */
 export function describeFormat(
   format: string,
-  { encoding, delimiter, decimal, dates, nulls = [] }: TextFormat,
+  { description, format: { encoding, delimiter, decimal, dates, nulls = [] } }: FileSample,
 ): string {
-  if (format !== 'csv') return encoding === undefined ? TABLES[format]! : `${format.toUpperCase()} in ${encoding}`
+  if (format !== 'csv') return description ?? `${format.toUpperCase()} in ${encoding}`
   const parts = [
     `CSV in ${encoding}`,
     `${delimiter === '\t' ? 'a tab' : `"${delimiter}"`} between fields`,
@@ -19,14 +19,13 @@ export function describeFormat(
   return parts.filter(Boolean).join(', ')
 }
 
-/** Tells the user how a CSV file is read, before anything is written, and what is ambiguous. */
+/** Tells the user how a CSV file or a table is read, before anything is written, and what is ambiguous. */
 export function tellFormat(path: string, format: string, sample: FileSample, print: (line: string) => void): void {
-  if (format !== 'csv') return
-  print(`${basename(path)}: ${describeFormat(format, sample.format)}`)
+  if (format !== 'csv' && sample.description === undefined) return
+  print(`${basename(path)}: ${describeFormat(format, sample)}`)
   for (const question of sample.open) print(`  ${question}`)
 }
 
-const TABLES: Readonly<Record<string, string>> = { xlsx: 'Excel', parquet: 'Parquet' }
 const DATE_WORDS = { ymd: 'year-month-day', dmy: 'day-month-year', mdy: 'month-day-year' } as const
 
 /** `3 rows read: 2 inserted, 1 rejected` */

@@ -12,6 +12,7 @@ import {
   type FileSample,
   type ForeignFormat,
   openTable,
+  refuseSheetOptions,
   type RelationsBy,
   sampleBytes,
   sampleFile,
@@ -29,8 +30,12 @@ export interface RowArguments extends ForeignFormat {
   /** Attributes that identify related entities, by relation. */
   relations?: RelationsBy | undefined
   format?: Format | TableFormat | undefined
-  /** Sheet of an Excel file; the first one by default. */
+  /** Sheet of an Excel file, by name or number; by default the only one with rows. */
   sheet?: string | undefined
+  /** Number of the row of an Excel file with the names of the columns; found by default. */
+  headerRow?: number | undefined
+  /** Reads the addresses of hyperlinks in an Excel file in place of the texts of their cells. */
+  links?: boolean | undefined
   delimiter?: string | undefined
   encoding?: string | undefined
   /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
@@ -68,13 +73,15 @@ export type RowSource =
 export async function openRows(
   format: Format | TableFormat,
   path: string,
-  { sheet, encoding, delimiter, decimal, dates, nulls }: Omit<RowArguments, 'file'>,
+  { columns = {}, encoding, delimiter, decimal, dates, nulls, ...others }: Omit<RowArguments, 'file'>,
   open: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>,
 ): Promise<RowSource> {
   if (isTableFormat(format)) {
-    const table = await openTable(path, format, { sheet })
+    const leftOut = new Set(Object.keys(columns).filter(name => columns[name] === null))
+    const table = await openTable(path, format, { ...others, leftOut })
     return { format, table, sample: () => sampleTable(table) }
   }
+  refuseSheetOptions(path, others)
   let bytes: AsyncIterable<Buffer>
   return {
     format,

@@ -58,6 +58,11 @@ export class Archive {
     return this.entries.has(comparable(part))
   }
 
+  /** True if a part has a part with its relations. */
+  hasRelations(part: string): boolean {
+    return this.has(relationsPart(part))
+  }
+
   close(): void {
     this.file.close()
   }
@@ -67,6 +72,12 @@ export class Archive {
     if (!entry) throw new Error(`it has no part ${part}`)
     return entry
   }
+}
+
+/** Name of the part with the relations of a part. Source: ECMA-376, part 2, 6.5. */
+export function relationsPart(part: string): string {
+  const slash = part.lastIndexOf('/') + 1
+  return `${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`
 }
 
 /** Name of a part in the form for comparisons: in lower case, and without percent-encoding. Source: ECMA-376, part 2, 6.2.2. */

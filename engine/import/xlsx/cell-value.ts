@@ -32,9 +32,10 @@ export class CellProblem {
   constructor(readonly reason: string) {}
 }
 
-const NOT_CALCULATED = new CellProblem(
-  'is a formula without a result; a spreadsheet program computes it when it saves the file',
-)
+const NOT_CALCULATED = new CellProblem('is a formula without a result')
+
+/** True for the value of a formula that no program has calculated. */
+export const isNotCalculated = (value: unknown): boolean => value === NOT_CALCULATED
 
 /** Texts, booleans, numbers with all their digits; dates, times of day and durations as texts; null for an empty cell. */
 export function cellValue({ type, style, text, hasValue, formula }: SheetCell, context: CellContext): unknown {

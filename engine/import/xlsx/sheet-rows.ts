@@ -1,5 +1,5 @@
-import { SaxesParser } from 'saxes'
 import type { SheetCell } from './cell-value.ts'
+import { readXml } from './read-xml.ts'
 
 /** A row of a sheet, with its number from 0. */
 export interface SheetRow {
@@ -26,8 +26,12 @@ export function sharedTexts(xml: AsyncIterable<string>): AsyncGenerator<string[]
 
 const NO_CELL: SheetCell = { column: -1, type: 'n', style: 0, text: '', hasValue: false }
 
-/** The rows of a sheet that have cells, in groups as they become available. @throws {Error} the XML is damaged */
-export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]> {
+/**
+ * The rows of a sheet that have cells, in groups as they become available.
+ * @param onMerged called with the area of merged cells, `A2:A5`; areas stand after the rows
+ * @throws {Error} the XML is damaged
+ */
+export function sheetRows(xml: AsyncIterable<string>, onMerged?: (area: string) => void): AsyncGenerator<SheetRow[]> {
   const inline = new TextCollector()
   let index = -1
   let cells: SheetCell[] = []
@@ -43,6 +47,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
     open(name, attributes) {
       if (isInCell ? name === 'c' || name === 'row' : isInRow && name === 'row')
         throw new Error(`row ${index + 1} has a ${name === 'c' ? 'cell within a cell' : 'row within it'}`)
+      if (!isInRow && name === 'mergeCell') onMerged?.(attributes.ref ?? '')
       if (!isInRow && name !== 'row') return
       if (isInRow && !isInCell && name !== 'c') return
       switch (name) {
@@ -114,36 +119,6 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
     },
   })
 }
-
-interface Handlers<T> {
-  open(name: string, attributes: Readonly<Record<string, string>>): void
-  text(text: string): void
-  /** @returns what ends with an element */
-  close(name: string): T | undefined
-}
-
-/** Reads XML as it comes. Names are local. */
-async function* readXml<T>(xml: AsyncIterable<string>, { open, text, close }: Handlers<T>): AsyncGenerator<T[]> {
-  let items: T[] = []
-  const parser = new SaxesParser({ xmlns: false, position: false })
-  parser.on('opentag', ({ name, attributes }) => open(localName(name), attributes))
-  parser.on('text', text)
-  parser.on('cdata', text)
-  parser.on('closetag', ({ name }) => {
-    const item = close(localName(name))
-    if (item !== undefined) items.push(item)
-  })
-  for await (const part of xml) {
-    parser.write(part)
-    yield items
-    items = []
-  }
-  parser.close()
-  yield items
-}
-
-/** Name of an element or attribute without the prefix of its namespace. */
-export const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
 /** Collects the text of runs, without their readings in phonetic script. Source: ECMA-376, part 1, 18.4. */
 class TextCollector {

@@ -1,16 +1,26 @@
-import { parseXml, XmlElement } from '@rgrove/parse-xml'
+import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import type { Archive } from './archive.ts'
 import type { CellContext } from './cell-value.ts'
 import { formatOfBuiltIn, formatOfCode, type NumberFormat } from './number-format.ts'
-import { localName, sharedTexts } from './sheet-rows.ts'
+import { relationsOf } from './relations.ts'
+import { sharedTexts } from './sheet-rows.ts'
+import { attribute, children, within } from './xml-elements.ts'
 
 /** Maximum bytes of the shared texts, which are in memory. */
 const MAX_TEXTS = 2 ** 30
 
+export interface Sheet {
+  readonly name: string
+  readonly part: string
+  readonly isHidden: boolean
+}
+
 /** A workbook without the rows of its sheets. */
 export interface Workbook extends CellContext {
-  /** Sheets in their order, each with the name of its part. */
-  readonly sheets: readonly { readonly name: string; readonly part: string }[]
+  /** Sheets in their order. */
+  readonly sheets: readonly Sheet[]
+  /** True if spreadsheet programs compute all formulas when they open the file, because its writer has not computed them. */
+  readonly isToBeCalculated: boolean
 }
 
 /** Reads all of an Excel file except the rows. Source: ECMA-376, part 1, 18. @throws {Error} the file is damaged or not an Excel file */
@@ -24,7 +34,8 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const worksheets = new Map(relations.filter(({ type }) => type === 'worksheet').map(({ id, part }) => [id, part]))
   const sheets = within(workbook, 'sheets', 'sheet').flatMap(sheet => {
     const part = worksheets.get(attribute(sheet, 'id') ?? '')
-    return part === undefined ? [] : [{ name: attribute(sheet, 'name') ?? '', part }]
+    const isHidden = (attribute(sheet, 'state') ?? 'visible') !== 'visible'
+    return part === undefined ? [] : [{ name: attribute(sheet, 'name') ?? '', part, isHidden }]
   })
   const strings: string[] = []
   const stringsPart = partOf('sharedStrings')
@@ -36,6 +47,7 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   return {
     sheets,
     strings,
+    isToBeCalculated: children(workbook, 'calcPr').some(each => isTrue(attribute(each, 'fullCalcOnLoad'))),
     is1904: children(workbook, 'workbookPr').some(each => isTrue(attribute(each, 'date1904'))),
     formats: styles === undefined ? [] : formatsOf(parseXml(await archive.text(styles)).root!),
   }
@@ -55,32 +67,3 @@ function formatsOf(styles: XmlElement): NumberFormat[] {
     return customFormats.get(id) ?? formatOfBuiltIn(Number(id))
   })
 }
-
-interface Relation {
-  readonly id: string
-  /** Last part of its address, which is the same in both variants of the format. */
-  readonly type: string
-  readonly part: string
-}
-
-/** Parts to which a part refers or, with an empty name, to which the whole file refers. Source: ECMA-376, part 2, 6.5. */
-async function relationsOf(archive: Archive, part: string): Promise<Relation[]> {
-  const slash = part.lastIndexOf('/') + 1
-  const relations = parseXml(await archive.text(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`)).root!
-  return children(relations, 'Relationship').map(relation => ({
-    id: attribute(relation, 'Id') ?? '',
-    type: attribute(relation, 'Type')?.split('/').at(-1) ?? '',
-    part: new URL(attribute(relation, 'Target') ?? '', `file:///${part}`).pathname.slice(1),
-  }))
-}
-
-/** Elements two levels below an element. */
-const within = (element: XmlElement, list: string, item: string): XmlElement[] =>
-  children(element, list).flatMap(each => children(each, item))
-
-const children = (element: XmlElement, name: string): XmlElement[] =>
-  element.children.filter((child): child is XmlElement => child instanceof XmlElement && localName(child.name) === name)
-
-/** Value of an attribute, whatever the prefix of its namespace. */
-const attribute = ({ attributes }: XmlElement, name: string): string | undefined =>
-  attributes[name] ?? Object.entries(attributes).find(([each]) => localName(each) === name)?.[1]

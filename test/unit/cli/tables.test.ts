@@ -1,6 +1,7 @@
 import { writeXlsx } from 'hucre/xlsx'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import t, { type Test } from 'tap'
+import type { LoadArguments } from '../../../kernel/cli/load.ts'
 import { loadWorld } from '../../support/commands/load-world.ts'
 import { xlsxFile } from '../../support/commands/xlsx-file.ts'
 import { modelWith } from '../../support/fixtures/model-with.ts'
@@ -38,9 +39,12 @@ const shops = (dateSystem: '1900' | '1904' = '1900'): Promise<Uint8Array> => {
 
 t.test('an Excel file becomes a dataclass', async t => {
   const { load, entities } = await world(t, { 'shops.xlsx': await shops() })
-  const { text, notes, rejected } = await load('shops.xlsx', { create: { newClass: 'Shop', yes: true } })
+  const { text, notes, rejected } = await load('shops.xlsx', {
+    create: { newClass: 'Shop', yes: true },
+    sheet: 'shops',
+  })
   t.match(text, /^5 rows read: 3 inserted, 2 rejected/)
-  t.match(notes, /^shops\.xlsx: Excel; 11 columns, 3 rows/)
+  t.match(notes, /^shops\.xlsx: Excel, sheet "Shops"; 11 columns, 3 rows/)
   t.match(notes, /Opened +opened +date \(day\)/)
   t.match(rejected, [
     { line: 6, errors: ['cell F6 is the error #DIV/0!'] },
@@ -72,15 +76,24 @@ t.test('sheets, dates of Macs, other columns, and what is not an Excel file', as
   t.match(await entities('Other'), [{ x: 1 }])
   const columns = { 'Shop name': 'name', Opened: 'day', 'Open?': null }
   const create = { newClass: 'Shop', yes: true, columns }
-  await load('old.xlsx', { create })
-  t.match(await load('old.xlsx', { into: 'Shop', columns }), { text: /^5 rows read: 3 inserted/ })
+  await load('old.xlsx', { create, sheet: '1' })
+  t.match(await load('old.xlsx', { into: 'Shop', columns, sheet: '1' }), { text: /^5 rows read: 3 inserted/ })
   t.match(await entities('Shop'), [{ name: 'Bern', day: '2024-12-25' }, {}, {}, { name: 'Bern', zip: '03000' }, {}, {}])
-  const refused = [
-    ['old.xlsx', { sheet: 'None' }, /has no sheet "None"; it has "Shops", "Other"$/],
+  const refused: readonly (readonly [string, Partial<LoadArguments>, RegExp])[] = [
+    [
+      'old.xlsx',
+      {},
+      /old\.xlsx has several sheets with rows; choose one with --sheet, by its name or number: 1 "Shops", 2 "Other"$/,
+    ],
+    ['old.xlsx', { sheet: 'None' }, /has no sheet "None"; it has 1 "Shops", 2 "Other"$/],
+    ['old.xlsx', { sheet: '3' }, /has no sheet "3"; it has 1 "Shops", 2 "Other"$/],
+    ['a.csv', { sheet: '3' }, /^--sheet is for Excel files/],
+    ['a.csv', { headerRow: 3 }, /^--header-row is for Excel files/],
+    ['a.csv', { links: true }, /^--links is for Excel files/],
     ['text.xlsx', {}, /is not an Excel file/],
     ['none.xlsx', {}, /there is no file/],
-    ['old.xlsx', { into: 'Shop' }, /column "Shop name" is not an attribute of Shop/],
-  ] as const
+    ['old.xlsx', { into: 'Shop', sheet: '1' }, /column "Shop name" is not an attribute of Shop/],
+  ]
   for (const [file, more, message] of refused) await t.rejects(load(file, { into: 'Other', ...more }), { message })
 })
 
