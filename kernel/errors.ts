@@ -19,6 +19,9 @@ export const KernelErrors = defineErrors('KERNEL', {
   }),
   ...errorsWith({ errCode: 1806, http: 400 })({
     NOT_A_FLAG: (name: string, received: string) => `${name}=${received} is neither true nor false; send true or false`,
+    /** Only the last list would have an effect: `/City/1/name` would return the names of all cities. */
+    SEVERAL_LISTS: (list: string, next: string) =>
+      `the address has two attribute lists, "${list}" and "${next}"; write one, such as name,country.name, and keys in brackets: City(1)/name`,
   }),
   ...errorsWith({ errCode: 1611, http: 401 })({
     ADMINISTRATORS_ONLY: (service: string, isGuest: boolean) =>

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
-import { type ReadRequest, suggestion } from '../engine/index.ts'
+import { type ProtocolError, type ReadRequest, suggestion } from '../engine/index.ts'
 import { DescriptionCheck } from './check-description.ts'
 import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type ServiceSpec,
 } from './description.ts'
 import { KernelErrors } from './errors.ts'
+import { namesOfAdministrators } from './names-of-administrators.ts'
 import type { RestRequest } from './request.ts'
 import type { RouteRequest } from './route-request.ts'
 import { hasParameters, type Matched, RouteTable, shapeOf } from './route-table.ts'
@@ -77,10 +78,13 @@ export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
   '$path',
 ])
 
+/** A name that pages add to addresses of images against caches. */
+const CACHE_NAME = 'version'
+
 /** Everything the plugins have registered, by the name that requests use. */
 export class Registry implements Registered {
   readonly declared: DeclaredParameter[] = []
-  readonly services = new Map<string, Handler<Answer> & ServiceSpec>()
+  readonly services = new Map<string, Handler<Answer> & ServiceSpec & { readonly isBuiltIn: boolean }>()
   readonly methods = new Map<string, Handler<Answer> & MethodSpec & { readonly isBuiltIn: boolean }>()
   readonly verbs = new Map<string, Handler<Answer>>()
   /** Commands in the order of registration, in which they are tried. */
@@ -116,17 +120,25 @@ export class Registry implements Registered {
   #table: RouteTable<Route> | undefined
 
   /**
-   * Refuses a parameter that would have no effect: ignoring `$filtre=…` would return every entity. Only names with `$` belong to
-   * the protocol; proxies and browsers add others.
+   * Refuses a parameter that would have no effect: ignoring `$filtre=…` or `filter=…` would return every entity. Proxies and browsers add
+   * other names without `$`.
+   * @param hasOwnNames true if a plugin answers that may have such names
    * @throws {KernelErrors.UNKNOWN_PARAMETER} 400
    */
-  demandKnown(parameters: ReadonlyMap<string, string>): void {
-    for (const name of parameters.keys()) {
-      if (!name.startsWith('$') || this.#names.has(name) || IGNORED_PARAMETERS.has(name)) continue
-      const knownNames = [...this.#names]
-      const hint = suggestion(name, knownNames) || `; known are ${knownNames.sort().join(', ')}`
-      throw KernelErrors.UNKNOWN_PARAMETER(name.slice(0, 100), hint)
+  demandKnown(request: Pick<RestRequest, 'parameters' | 'isAdministrator'>, hasOwnNames = false): void {
+    for (const name of request.parameters.keys()) {
+      const isKnown = name.startsWith('$')
+        ? this.#names.has(name) || IGNORED_PARAMETERS.has(name)
+        : hasOwnNames || name === CACHE_NAME || !this.#names.has(`$${name}`)
+      if (!isKnown) throw this.#unknownParameter(name, request.isAdministrator)
     }
+  }
+
+  #unknownParameter(name: string, isAdministrator: boolean): ProtocolError {
+    const hidden = isAdministrator ? new Set() : namesOfAdministrators(this)
+    const knownNames = [...this.#names].filter(each => !hidden.has(each))
+    const hint = suggestion(name, knownNames) || `; known are ${knownNames.sort().join(', ')}`
+    return KernelErrors.UNKNOWN_PARAMETER(name.slice(0, 100), hint)
   }
 
   get hasMembers(): boolean {
@@ -226,7 +238,7 @@ export class Registry implements Registered {
       service: (name, spec, handle) => {
         check?.service(name, spec, handle)
         claimIds(spec.operations)
-        claim(this.services, name, { ...spec, plugin, handle })
+        claim(this.services, name, { ...spec, plugin, isBuiltIn, handle })
       },
       method: (name, spec, handle) => {
         check?.method(name, spec, handle)

@@ -34,7 +34,7 @@ export class Router {
       // An unknown `$…` is looked up as a dataclass and not found: protocol notes, 1.1.
       if (!service) throw request.view.unknownDataClass(path.name)
       if (!service.guests) request.demandLogin()
-      this.registry.demandKnown(parameters)
+      this.registry.demandKnown(request, !service.isBuiltIn)
       if (service.administrators && accepts(service.verbs, verb)) request.demandAdministrator(path.name)
       return call(service, path.name, request)
     }
@@ -115,6 +115,7 @@ export class Router {
   /** Applies path parts in any order (protocol notes, 1.8): those that begin with `$` belong to plugins, others are attribute lists. */
   private applyParts(request: RestRequest): Promise<void> | undefined {
     const { parts } = request
+    let list: string | undefined
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i]!
       const owner = part.startsWith('$') ? this.registry.parts.get(part) : undefined
@@ -124,6 +125,8 @@ export class Router {
         continue
       }
       if (!owner) {
+        if (list !== undefined) throw KernelErrors.SEVERAL_LISTS(list.slice(0, 100), part.slice(0, 100))
+        list = part
         request.read.output.attributes = {
           from: 'path',
           items: parseAttributeList(part, request.read.dataClass, this.context.engine.limits),
@@ -154,7 +157,7 @@ export class Router {
   }
 
   private dispatch(request: RestRequest): Reply | Promise<Reply> {
-    this.registry.demandKnown(request.parameters)
+    this.registry.demandKnown(request)
     this.registry.applyParameters(request)
     return request.steps.length > 0 ? this.takeSteps(request) : this.handle(request)
   }

@@ -36,7 +36,7 @@ const deletions: ProtocolCase[] = [
   ...both('an address without its key', 'Employee/', '', { has: says(/a key may be missing/) }),
   ...both('two slashes', 'Employee//'),
   ...both('an order without a condition', 'Employee', '$filter="order by ID"'),
-  ...both('a filter without its $', 'Employee', 'filter="ID=1"'),
+  ...both('a filter without its $', 'Employee', 'filter="ID=1"', { errors: [1811] }),
   ...both('another case', 'Employee', '$Filter="ID=1"', { errors: [1811] }),
   ...both('a misspelled name', 'Employee', '$filtre="ID=1"', { errors: [1811] }),
   ...both('any other name', 'Employee', 'ID=1'),

@@ -342,7 +342,15 @@ class ProjectionBinder {
   }
 
   private unknown(dataClass: DataClass, name: string): ProtocolError {
-    return SerialiseErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, this.view.suggestAttribute(dataClass, name))
+    const hint = this.suggestAddress(name) || this.view.suggestAttribute(dataClass, name)
+    return SerialiseErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, hint)
+  }
+
+  /** Proposes the address of the entity for `/City/1`, which is a list of attributes. */
+  private suggestAddress(name: string): string {
+    const { attributes, form } = this.output
+    const isKey = attributes?.from === 'path' && form !== 'entity' && this.depth === 0 && KEY.test(name)
+    return isKey ? `; did you mean "${this.dataClass.name}(${pathText(attributes.items).slice(0, 100)})"?` : ''
   }
 
   private failList(cause: ProtocolError): never {
@@ -354,6 +362,9 @@ class ProjectionBinder {
     throw ParseErrors.EXPAND_LIST(pathText(this.output.expand), this.dataClass.name).causedBy(cause)
   }
 }
+
+/** The beginning of a number or a UUID, which no name has. */
+const KEY = /^-?\d|^[\da-f]{8}-|^[\da-f]{32}$/i
 
 /** Types of values that may be of any length. */
 const LONG_TYPES: ReadonlySet<StorageType> = new Set(['string', 'object', 'vector'])
