@@ -61,6 +61,7 @@ const OPERATION = closed({
   doc: DOC,
   path: byName({}, closed({ schema: SCHEMA, doc: OPTIONAL_DOC, example: ANYTHING })),
   body: Type.Optional(BODY),
+  oneOf: Type.Optional(Type.Array(Type.String(), { minItems: 2 })),
   answers: byName({ pattern: '^(?:[1-5]\\d\\d|default)$', examples: ['200'] }, BODY),
 } satisfies Members<OperationSpec>)
 

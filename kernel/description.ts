@@ -127,6 +127,8 @@ export interface OperationSpec {
   /** Parameters of the path, by name. */
   readonly path?: Readonly<Record<string, PathParameterSpec>>
   readonly body?: BodySpec
+  /** Parameters of which a request needs one. */
+  readonly oneOf?: readonly string[]
   /** Answers by status; by default an object of any form for 200. Without `default`, all other answers are errors of the protocol. */
   readonly answers?: Readonly<Record<number, BodySpec>> & { readonly default?: BodySpec }
 }

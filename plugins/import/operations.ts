@@ -36,18 +36,18 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
 
 export const OPERATIONS: ServiceSpec['operations'] = {
   'GET /': { id: 'imports', doc: 'Running imports' },
-  'POST /{dataClass}': {
+  'POST /{name}': {
     id: 'import',
     doc: 'Saves the rows of a file as entities; with `$preview` shows its columns and first rows',
     path: {
-      dataClass: { schema: { type: 'string', format: 'dataclass' }, doc: 'Name of a dataclass.' },
+      name: { schema: { type: 'string', format: 'dataclass' }, doc: 'Name of a dataclass.' },
     },
     body: { types: ['text/csv', 'application/x-ndjson'], schema: text },
     answers: { 200: { doc: 'Counts, and the rows that could not be saved.' } },
   },
-  'DELETE /{id}': {
+  'DELETE /{name}': {
     id: 'import.stop',
     doc: 'Ends an import; the rows that it has saved stay',
-    path: { id: { schema: text } },
+    path: { name: { schema: text, doc: 'Name of the import, as in the list.' } },
   },
 }

@@ -8,7 +8,7 @@ import {
   visibleSchema,
 } from '../../engine/index.ts'
 import { componentName, FAILURE, jsonContent, partRef, ref, schemaRef } from './names.ts'
-import { sampleOfSchema } from './samples.ts'
+import { complete, sampleOfSchema } from './samples.ts'
 import { JSON_TEXT } from './shared.ts'
 
 /** Components of a function, to which its addresses refer. */
@@ -27,9 +27,10 @@ const partName = ({ owner, target, name }: ClassFunction): string =>
 export function functionParts(classFunction: ClassFunction, view: View): FunctionParts {
   const schema = argumentsSchema(classFunction, view)
   const requiredCount = classFunction.parameters?.filter(({ isOptional }) => !isOptional).length ?? 0
-  const example = classFunction.parameters
+  const samples = classFunction.parameters
     ?.slice(0, Math.max(requiredCount, 1))
     .map(each => sampleOfSchema(reduceSchema(each.schema, view)))
+  const example = samples && complete(samples)
   const content = jsonContent(schema, { ...(example && { example }) })
   const of = <T>(part: T): Record<string, T> => ({ [partName(classFunction)]: part })
   const parameter = {

@@ -252,13 +252,14 @@ function attributePaths(attribute: Attribute, view: View, makers: Makers): Recor
     return { [at]: { parameters: ownParameters('key'), ...binaryOperations(attribute, view, makers) } }
   }
   if (!attribute.unique || attribute === dataClass.key) return {}
+  const example = sampleOf(attribute)
   const value = {
     name: 'value',
     in: 'path',
     required: true,
     description: `Value of ${name}.`,
     schema: { type: 'string' },
-    example: String(sampleOf(attribute) ?? 'text'),
+    ...(example !== undefined && { example: String(example) }),
   }
   return {
     [`/${dataClass.name}:${name}({value})`]: {

@@ -43,7 +43,7 @@ function textOf(minLength: number, maxLength: number, pattern: string | undefine
   return [...TEXTS, 'x'.repeat(Math.min(minLength, 1_000))].find(fits)
 }
 
-/** Example value of a schema that an author has written, for simple schemas. */
+/** Example value of a schema that an author has written, for simple schemas; undefined if none is known. */
 export function sampleOfSchema(schema: JsonSchema): unknown {
   const { example, examples, default: usual, const: only, enum: words, anyOf, type } = schema
   const [first] = [
@@ -54,7 +54,7 @@ export function sampleOfSchema(schema: JsonSchema): unknown {
     ...((words as unknown[]) ?? []),
   ].filter(value => value !== undefined)
   if (first !== undefined) return first
-  if (Array.isArray(anyOf)) return sampleOfSchema(anyOf[0] as JsonSchema)
+  if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).map(sampleOfSchema).find(each => each !== undefined)
   switch (Array.isArray(type) ? type[0] : type) {
     case 'string':
       return textOfSchema(schema)
@@ -85,30 +85,38 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '01234567-89ab-4def-8123-456789abcdef',
 }
 
-const textOfSchema = ({ format, minLength, maxLength, pattern }: JsonSchema): string =>
+const textOfSchema = ({ format, minLength, maxLength, pattern }: JsonSchema): string | undefined =>
   FORMATS[String(format)] ??
-  textOf((minLength as number) ?? 0, (maxLength as number) ?? 100, pattern as string | undefined) ??
-  'text'
+  textOf((minLength as number) ?? 0, (maxLength as number) ?? 100, pattern as string | undefined)
 
-function numberOfSchema({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonSchema): number {
-  const least = (minimum as number) ?? (exclusiveMinimum === undefined ? undefined : (exclusiveMinimum as number) + 1)
-  const most = (maximum as number) ?? (exclusiveMaximum === undefined ? undefined : (exclusiveMaximum as number) - 1)
-  const value = Math.min(Math.max(1, least ?? 1), most ?? Number.MAX_SAFE_INTEGER)
-  return multipleOf === undefined ? value : Math.ceil(value / (multipleOf as number)) * (multipleOf as number)
+function numberOfSchema({ type, ...bounds }: JsonSchema): number | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf = 1 } = bounds as Record<string, number>
+  const [least = -Infinity, above = -Infinity] = [minimum, exclusiveMinimum]
+  const [most = Infinity, below = Infinity] = [maximum, exclusiveMaximum]
+  const fits = (value: number): boolean => value >= least && value <= most && value > above && value < below
+  const [bottom, top] = [Math.max(least, above), Math.min(most, below)]
+  const start = Math.ceil(Math.max(1, bottom) / multipleOf)
+  const multiples = [start, start + 1, Math.floor(top / multipleOf)].map(each => each * multipleOf)
+  const isFraction = type === 'number' && bounds.multipleOf === undefined
+  return [...multiples, ...(isFraction ? [most, (bottom + top) / 2] : [])].find(fits)
 }
 
-function arrayOfSchema({ items, prefixItems = [], minItems = 0 }: JsonSchema): unknown[] {
+function arrayOfSchema({ items, prefixItems = [], minItems = 0 }: JsonSchema): unknown[] | undefined {
   const first = (prefixItems as JsonSchema[]).map(sampleOfSchema)
   const missingCount = Math.max(0, Math.min(minItems as number, 100) - first.length)
-  return [...first, ...Array.from({ length: missingCount }, () => sampleOfSchema((items as JsonSchema) || {}))]
+  const rest = Array.from({ length: missingCount }, () => sampleOfSchema((items as JsonSchema) || {}))
+  return complete([...first, ...rest])
 }
 
-function objectOfSchema({ properties = {}, required = [] }: JsonSchema): object {
+function objectOfSchema({ properties = {}, required = [] }: JsonSchema): object | undefined {
   const names = required as string[]
-  return Object.fromEntries(
-    names.map(name => [name, sampleOfSchema((properties as Record<string, JsonSchema>)[name] ?? {})]),
-  )
+  const values = names.map(name => sampleOfSchema((properties as Record<string, JsonSchema>)[name] ?? {}))
+  return complete(values) && Object.fromEntries(names.map((name, i) => [name, values[i]]))
 }
+
+/** The values, unless one is undefined. */
+export const complete = (values: readonly unknown[]): unknown[] | undefined =>
+  values.includes(undefined) ? undefined : [...values]
 
 /** Attributes whose values can be compared and sorted, the key last: examples of filters and orders use the first. */
 export function comparable(dataClass: DataClass, view: View): StorageAttribute[] {

@@ -78,7 +78,7 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
       type: 'object',
       properties: { __KEY: { type: ['string', 'number'] }, __STAMP: { type: 'integer' }, ...properties },
       ...(required.length > 0 && { 'x-required-for-new': required }),
-      example,
+      ...(example && { example }),
     },
     [`${name}.saved`]: {
       description:
@@ -157,7 +157,7 @@ const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, 
 function saveParts(
   dataClass: DataClass,
   view: View,
-): { properties: Record<string, JsonSchema>; required: string[]; example: object } {
+): { properties: Record<string, JsonSchema>; required: string[]; example: object | undefined } {
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
   const example: Record<string, unknown> = {}
@@ -177,7 +177,7 @@ function saveParts(
     if (sample !== undefined && (isNeeded || Object.keys(example).length < MAX_SAMPLES))
       example[attribute.name] = sample
   }
-  return { properties, required, example }
+  return { properties, required, example: required.every(name => name in example) ? example : undefined }
 }
 
 const MAX_SAMPLES = 5

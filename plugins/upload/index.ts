@@ -56,7 +56,7 @@ export default definePlugin({
   },
 })
 
-const BINARY = { schema: { type: 'boolean', const: true }, example: true, required: true } as const
+const BINARY = { schema: { type: 'boolean', const: true }, example: true } as const
 
 const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
   [
@@ -64,12 +64,13 @@ const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     {
       schema: { type: 'string' },
       doc: '`true` or a media type: the body is an image.',
+      example: 'true',
       on: ['upload', 'putImage'],
       section: '4.8',
     },
   ],
-  ['$binary', { ...BINARY, doc: 'The body is a file. Not needed with `$rawPict`.', on: ['upload'], section: '4.8' }],
-  ['$binary', { ...BINARY, doc: 'Sets the blob to null.', on: ['clearBlob'], section: '4.8' }],
+  ['$binary', { ...BINARY, doc: 'The body is a file of any type.', on: ['upload'], section: '4.8' }],
+  ['$binary', { ...BINARY, required: true, doc: 'Sets the blob to null.', on: ['clearBlob'], section: '4.8' }],
   [
     '$imageformat',
     {
@@ -102,6 +103,7 @@ const UPLOAD: ServiceSpec = {
     'POST /': {
       id: 'upload',
       doc: 'Receives a file; a save then attaches it by its id',
+      oneOf: ['$rawPict', '$binary'],
       body: { types: ['*/*'], schema: { type: 'string', format: 'binary' } },
       answers: {
         200: {

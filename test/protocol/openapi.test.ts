@@ -10,6 +10,7 @@ import { registerBuiltIn } from '../support/checks/registered.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
 import { company } from '../support/fixtures/company.ts'
 import { Contract } from '../support/checks/openapi.ts'
+import { wrongExamples } from '../support/checks/openapi-examples.ts'
 import { isLong } from '../support/runner/rounds.ts'
 import { declaredPlugin, streamingPlugin } from '../support/plugins/test-plugins.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
@@ -27,6 +28,9 @@ async function documentOf(t: Test, send: Send, headers?: Record<string, string>)
   const { valid, errors } = await validator.validate(JSON.parse(text))
   t.same(errors ?? [], [], 'a valid document')
   t.equal(valid, true)
+  t.strictSame(wrongExamples(JSON.parse(text)).problems, [], 'examples fit their schemas')
+  const shapes = Object.keys(json.paths).map(each => each.replaceAll(/\{\w+\}/g, '{}'))
+  t.strictSame([...new Set(shapes)], shapes, 'no address has two templates')
   return new Contract(json)
 }
 

@@ -128,7 +128,9 @@ export class Contract {
         const media = requestBody?.content['application/json']
         const bodies = media ? this.bodiesOf(media) : requestBody ? [PNG] : [undefined]
         const add = (name: string, more: Json, body: unknown) => {
-          const all = [...needed.filter(each => each !== more), ...(more ? [more] : [])]
+          const choice: string[] = operation['x-one-of'] ?? [more?.name]
+          const chosen = choice.includes(more?.name) ? [] : parameters.filter(each => each.name === choice[0])
+          const all = [...needed.filter(each => each !== more), ...chosen, ...(more ? [more] : [])]
           const query = all
             .filter(each => each.in === 'query')
             .map(each => `${each.name}=${encodeURIComponent(textOf(exampleOf(each)))}`)
