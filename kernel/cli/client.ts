@@ -46,7 +46,11 @@ interface ClientModule {
 
 async function fromModel(config: Config, { dates, module: isModule }: ClientArguments): Promise<string> {
   const { catalog, classes, plugins } = await modelOf(config)
-  const { registry: registrations, problems } = await describePlugins(plugins, { catalog, classes })
+  const { registry: registrations, problems } = await describePlugins(plugins, {
+    catalog,
+    classes,
+    configFolder: config.pathsFolder,
+  })
   for (const problem of problems) process.stderr.write(`${problem}\n`)
   const { clientText } = (await import(outputUrl('plugins/client/index.js').href)) as ClientModule
   const modelSource = { view: publicView(catalog), classes, registered: registrations, mayCall: () => true }

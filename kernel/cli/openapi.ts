@@ -26,7 +26,7 @@ interface OpenApiModule {
  */
 export async function openapi(config: Config, file: string | undefined): Promise<void> {
   const { catalog, classes, plugins } = await modelOf(config)
-  const { registry, problems } = await describePlugins(plugins, { catalog, classes })
+  const { registry, problems } = await describePlugins(plugins, { catalog, classes, configFolder: config.pathsFolder })
   for (const problem of problems) process.stderr.write(`${problem}\n`)
   const { openApiDocument } = (await import(outputUrl('plugins/openapi/index.js').href)) as OpenApiModule
   const document = openApiDocument({

@@ -23,7 +23,7 @@ import {
 import { sortHelpGroups } from './help-groups.ts'
 import { addJobCommands } from './job-commands.ts'
 import { UsageError } from './option-values.ts'
-import { FAILED, print, UNUSABLE } from './outcome.ts'
+import { exitOnceWritten, FAILED, print, UNUSABLE } from './outcome.ts'
 import { addRowCommands } from './row-commands.ts'
 import type { ClientArguments } from './client.ts'
 import type { Shell } from './completion/completion.ts'
@@ -191,9 +191,10 @@ addServerOptions(program.command('mcp'), ' (tesser key create); without it, the 
 addConfigOptions(program.command('openapi'), key => /^(model|plugins|server\.basePath|session\.cookieName)$/.test(key))
   .description('Write the OpenAPI 3.1 document of the model and the classes of plugins, as $openapi returns it.')
   .option('--out <file>', 'file to write; the standard output by default')
-  .action(async ({ out }: { out?: string }, command: Command) =>
-    (await import('./openapi.ts')).openapi(configOf(command), out),
-  )
+  .action(async ({ out }: { out?: string }, command: Command) => {
+    await (await import('./openapi.ts')).openapi(configOf(command), out)
+    exitOnceWritten()
+  })
 
 addUrlOptions(
   addConfigOptions(program.command('client'), key => key === 'model' || key === 'plugins'),
@@ -209,6 +210,7 @@ addUrlOptions(
   .action(async (options: ClientArguments, command: Command) => {
     const text = await (await import('./client.ts')).client(() => configOf(command), options)
     if (text !== undefined) print(text)
+    exitOnceWritten()
   })
 
 addAccountCommands(program)

@@ -63,32 +63,17 @@ type Paths = Record<string, Record<string, object>>
 /** Operations of services, by their paths below `/rest`. */
 export function servicePaths(services: Registered['services'], surroundings: Surroundings): Paths {
   const paths: Paths = {}
-  const templates = new Map<string, string>()
   for (const [name, service] of services) {
     for (const [place, operation] of Object.entries(operationsOf(service, surroundings))) {
       const [verb, path] = place.split(' ') as [string, string]
-      const ownTemplate = `/${name}${path === '/' ? '' : path}`
-      // Addresses that differ only in names are one address.
-      const shape = ownTemplate.replaceAll(VARIABLE, '{}')
-      const at = templates.get(shape) ?? ownTemplate
-      templates.set(shape, at)
-      const renamed = { ...operation, path: renamedVariables(operation.path, ownTemplate, at) }
+      const at = `/${name}${path === '/' ? '' : path}`
       paths[at] = {
         ...paths[at],
-        [verb.toLowerCase()]: operationOf(renamed, service.tag ?? service.plugin, surroundings),
+        [verb.toLowerCase()]: operationOf(operation, service.tag ?? service.plugin, surroundings),
       }
     }
   }
   return paths
-}
-
-const VARIABLE = /\{\w+\}/g
-
-/** Parameters of a path by the names in another template of the same address. */
-function renamedVariables(path: OperationSpec['path'] = {}, template: string, other: string): OperationSpec['path'] {
-  const namesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([name]) => name.slice(1, -1))
-  const otherNames = namesIn(other)
-  return Object.fromEntries(namesIn(template).map((name, i) => [otherNames[i]!, path[name]!]))
 }
 
 /**

@@ -271,7 +271,7 @@ t.test('commands that only read the model and declarations need no secrets', asy
         name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url),
         options: Type.Object({ key: Type.String({ pattern: '^sk_' }), smtp: Type.Object({ password: Type.String() }) }),
         model: { dataClasses: { Note: { key: 'ID', attributes: { ID: { type: 'long' }, text: { type: 'string' } } } } },
-        register() { throw new Error('registered') },
+        register() { setInterval(() => {}, 1000); throw new Error('registered') },
       })`,
     'classes.ts': `import { DataClass, exposed } from 'tesser/classes'
       export function configure({ key }) { throw new Error('configured') }
