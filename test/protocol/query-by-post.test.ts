@@ -21,6 +21,13 @@ protocolTable('queries by POST', company, [
     body: {},
     has: { lastName: 'Lovelace' },
   },
+  {
+    spec: 'D7',
+    name: 'null means that a parameter is missing',
+    post: '/Employee/$query',
+    body: { $filter: 'salary = 45000', $params: null, $orderby: null, $top: null, $attributes: null },
+    count: 2,
+  },
   { spec: 'D7', name: 'such a query needs no body', post: '/City/$query', count: 4 },
   {
     spec: 'D7',
