@@ -119,7 +119,12 @@ export async function createServer(config: Config, log?: Logger, options?: Start
   const bundler = new ModuleBundler()
   try {
     const server = await startServer(await readParts(config, bundler), log, options)
-    return { ...server, close: () => server.close().finally(() => bundler.close()) }
+    const removeBundles = (): void => bundler.close()
+    return {
+      ...server,
+      stop: () => server.stop().finally(removeBundles),
+      close: () => server.close().finally(removeBundles),
+    }
   } catch (error) {
     bundler.close()
     throw error

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { BuildFailure, Location, Plugin as BuildPlugin } from 'esbuild'
 import { resolve as resolveModule } from 'import-meta-resolve'
+import { openTemporaryFolder, type TemporaryFolder } from '../engine/base/temporary-folder.ts'
 import { outputUrl } from '../engine/index.ts'
 
 /** Modules of Tesser that plugins import, with their files in this build. */
@@ -22,7 +22,7 @@ export class ModuleBundler {
   readonly sources = new Set<string>()
   /** Warnings of esbuild; the caller that prints them empties the set. */
   readonly warnings = new Set<string>()
-  private folder: string | undefined
+  private folder: TemporaryFolder | undefined
 
   /** @param always bundle every module, so that a changed one is imported again */
   constructor(private readonly always = false) {}
@@ -35,7 +35,7 @@ export class ModuleBundler {
 
   /** Removes the bundles; to be called after they have been imported. */
   close(): void {
-    if (this.folder) rmSync(this.folder, { recursive: true, force: true })
+    this.folder?.close()
     this.folder = undefined
   }
 
@@ -44,12 +44,13 @@ export class ModuleBundler {
     // Makes traces name the files of the plugin, not the bundle. Must be set before the bundle is imported.
     process.setSourceMapsEnabled(true)
     this.sources.add(path)
-    this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
+    this.folder ??= openTemporaryFolder('tesser-plugins-')
+    const folder = this.folder.path
     const result = await build({
       entryPoints: [path],
       write: false,
       // Never written: paths in the source map are relative to its folder.
-      outfile: join(this.folder, 'bundle.mjs'),
+      outfile: join(folder, 'bundle.mjs'),
       metafile: true,
       bundle: true,
       format: 'esm',
@@ -71,12 +72,9 @@ export class ModuleBundler {
     for (const source of Object.keys(result.metafile.inputs)) this.sources.add(resolve(source))
     for (const { text, location } of result.warnings) this.warnings.add(messageAt(text, location))
     const [map, code] = ['.map', '.mjs'].map(end => result.outputFiles.find(each => each.path.endsWith(end))!.text)
-    const contents = `${code}//# sourceMappingURL=data:application/json;base64,${withAbsoluteSources(map!, this.folder)}\n`
+    const contents = `${code}//# sourceMappingURL=data:application/json;base64,${withAbsoluteSources(map!, folder)}\n`
     // Named by its content, so that an unchanged module is not loaded again.
-    const file = join(
-      this.folder,
-      `${createHash('sha256').update(path).update(contents).digest('hex').slice(0, 32)}.mjs`,
-    )
+    const file = join(folder, `${createHash('sha256').update(path).update(contents).digest('hex').slice(0, 32)}.mjs`)
     writeFileSync(file, contents)
     return pathToFileURL(file)
   }

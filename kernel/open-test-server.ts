@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { loadConfig } from '../config/load-config.ts'
+import { openTemporaryFolder } from '../engine/base/temporary-folder.ts'
 import type { PluginEngine } from '../engine/index.ts'
 import { createKey, hashKey, writeDirectory } from './auth/directory.ts'
 import { unknownGrantsOf } from './auth/unknown-grants.ts'
@@ -55,7 +55,9 @@ interface OpenTestServer {
 
 /** Opens a server like {@link createTestServer}. */
 export async function openTestServer(options: TestServerOptions): Promise<OpenTestServer> {
-  const { model, data = {}, users = {}, roles, now, folder = temporaryFolder() } = options
+  const { model, data = {}, users = {}, roles, now } = options
+  const temporaryFolder = options.folder === undefined ? openTemporaryFolder('tesser-test-') : undefined
+  const folder = options.folder ?? temporaryFolder!.path
   const {
     plugins = [],
     auth,
@@ -66,9 +68,7 @@ export async function openTestServer(options: TestServerOptions): Promise<OpenTe
     functions,
     ...config
   } = (options.config ?? {}) as ConfigFile
-  const removeFolder = (): void => {
-    if (!options.folder) rmSync(folder, { recursive: true, force: true })
-  }
+  const removeFolder = (): void => temporaryFolder?.close()
   let server: Server | undefined
   try {
     const directory = usersAsKeys(users)
@@ -130,8 +130,6 @@ export async function insertRows(
   const reasons = error.entries.map(({ message }) => message).join('; ')
   throw new Error(`an entity of ${dataClass} was refused: ${JSON.stringify(entities[index])}: ${reasons}`)
 }
-
-const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'tesser-test-'))
 
 /** Directory with an API key for each user, and the keys by user. A key needs neither the slow hash of a password nor a session. */
 function usersAsKeys(users: NonNullable<TestServerOptions['users']>) {

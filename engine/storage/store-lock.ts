@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { type FileLock, hasFileLocks, tryFileLock } from './file-lock.ts'
+import { type FileLock, hasFileLocks, tryFileLock } from '../base/file-lock.ts'
 import type { LockKind, Note as Report, StoreLockOptions } from '../data/store-options.ts'
 
 const LOCK_FILE = 'server.lock'

@@ -1,9 +1,9 @@
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createWriteStream, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { InputError } from '../../engine/base/input-error.ts'
+import { openTemporaryFolder, type TemporaryFolder } from '../../engine/base/temporary-folder.ts'
 import { describeSize } from './describe-size.ts'
 
 /** Maximum bytes that are kept in a temporary file; users must download larger files themselves, to a place with enough room. */
@@ -56,11 +56,10 @@ export async function openSource(source: string, signal?: AbortSignal, maxBytes 
     return { path: source, size: stats.size, modifiedMs: stats.mtimeMs, close() {} }
   }
   const bytes = await remoteBytes(source, signal)
-  // Only the user has access to the folder.
-  const folder = mkdtempSync(join(tmpdir(), 'tesser-'))
+  const folder = openTemporaryFolder('tesser-source-')
   const close = removedAtExit(folder)
   try {
-    const path = join(folder, nameOf(source))
+    const path = join(folder.path, nameOf(source))
     await pipeline(limitBytes(source, bytes, maxBytes), createWriteStream(path, { mode: 0o600 }), { signal })
     return { path, size: statSync(path).size, modifiedMs: 0, close }
   } catch (error) {
@@ -84,8 +83,8 @@ async function* limitBytes(source: string, bytes: AsyncIterable<Buffer>, maxByte
 }
 
 /** Removes a folder when the process ends, if not before. @returns a function that removes it now */
-function removedAtExit(folder: string): () => void {
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+function removedAtExit(folder: TemporaryFolder): () => void {
+  const remove = (): void => folder.close()
   const onSignal = (_: NodeJS.Signals, number: number): void => {
     // Other listeners end the process themselves.
     if (process.listenerCount('SIGINT') === 1) process.exit(128 + number)

@@ -3,7 +3,7 @@ import { chmod, copyFile, readdir, readFile, rename, rm, rmdir } from 'node:fs/p
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { syncFolder } from '../../base/sync-folder.ts'
 import { describeSystemError } from '../../base/system-error.ts'
-import { hasFileLocks, tryFileLock } from '../file-lock.ts'
+import { hasFileLocks, tryFileLock } from '../../base/file-lock.ts'
 import type { BackupStorage, Stored } from './backup-storage.ts'
 import { digestFile } from './digest-file.ts'
 import { BackupError } from './manifest.ts'

@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openTemporaryFolder } from '../../base/temporary-folder.ts'
 import type { Note } from '../../data/store-options.ts'
 import { inspectStore } from '../inspect/inspect-store.ts'
 import type { BackupStorage } from './backup-storage.ts'
@@ -19,9 +18,9 @@ interface VerifyOptions {
 
 /** Restores a backup for a moment, and checks the store. @returns the problems of the store @throws {BackupError} */
 export async function verifyBackup(options: VerifyOptions): Promise<{ restored: Restored; problems: string[] }> {
-  const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'tesser-verify-'))
+  const folder = openTemporaryFolder('tesser-verify-', options.folder)
   try {
-    const path = join(folder, 'store')
+    const path = join(folder.path, 'store')
     const { mapSizeBytes, onProgress } = options
     const restoration = await restoreBackup({ ...options, path })
     const problems: string[] = []
@@ -37,6 +36,6 @@ export async function verifyBackup(options: VerifyOptions): Promise<{ restored: 
     for await (const { text } of storeProblems) problems.push(text)
     return { restored: restoration, problems }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    folder.close()
   }
 }

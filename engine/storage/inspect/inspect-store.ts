@@ -11,7 +11,7 @@ import { canReadDataFile, DATA_FILE, DamagedStoreError, DataFile } from '../data
 import { type Environment, openEnvironment } from '../environment.ts'
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../format-version.ts'
 import type { StoreLocation } from '../../data/store-options.ts'
-import type { FileLock } from '../file-lock.ts'
+import type { FileLock } from '../../base/file-lock.ts'
 import { loadLayouts } from '../layouts.ts'
 import { recoverIfUnused } from '../recover-store.ts'
 import { examineFolder, type FolderState, unfinishedReason, unusable } from '../store-folder.ts'
