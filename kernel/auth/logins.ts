@@ -36,12 +36,16 @@ export class Logins {
   private readonly names: Throttle
   private readonly checks: LimitFunction
 
-  /** @param now milliseconds since 1970 */
+  /**
+   * @param now milliseconds since 1970
+   * @param refresh called before each check, whatever the name, so that its time reveals nothing: a new user may log in at once
+   */
   constructor(
     private readonly identities: { readonly directory: Pick<Directory, 'authenticate'> },
     private readonly familiar: Pick<FamiliarNetworks, 'has' | 'remember'>,
     private readonly options: LoginOptions,
     now: () => number,
+    private readonly refresh: () => Promise<void> = async () => {},
   ) {
     this.pairs = new Backoff(options.failuresPerPair, now)
     this.networks = new Throttle(options.failuresPerNetwork, NETWORK_WINDOW_MS, now)
@@ -75,7 +79,10 @@ export class Logins {
     // Counted before the check, so that parallel attempts cannot bypass the limit.
     this.pairs.fail(pair)
     const counts = isFamiliar ? [] : [this.networks.count(network), this.names.count(key)]
-    const user = await this.checks(() => this.identities.directory.authenticate(name, password))
+    const user = await this.checks(async () => {
+      await this.refresh()
+      return this.identities.directory.authenticate(name, password)
+    })
     if (!user) return undefined
     this.pairs.forgive(pair)
     this.networks.refund(counts[0])

@@ -13,6 +13,9 @@ export class FileWatch {
   #seen: string
   #known: string
   #isClosed = false
+  /** The early look that has begun last, and the one that waits for it. */
+  #lastLook = Promise.resolve()
+  #nextLook: Promise<void> | undefined
 
   /** @param lookMs interval between polls */
   constructor(files: readonly string[], onChange: () => void, lookMs: number) {
@@ -26,6 +29,31 @@ export class FileWatch {
   /** Takes the present state as known; to be called before the owner itself reads the files. */
   async note(): Promise<void> {
     this.#known = await this.#state()
+  }
+
+  /**
+   * Reads changed files without waiting for two equal polls, for an owner that misses something that they may contain by now. Only one
+   * look is under way: callers who come meanwhile share the next.
+   * @param read throws if the files are not complete yet: the next polls report them
+   */
+  readEarly(read: () => void): Promise<void> {
+    this.#nextLook ??= this.#lastLook.then(() => {
+      this.#lastLook = this.#nextLook!
+      this.#nextLook = undefined
+      return this.#readIfChanged(read)
+    })
+    return this.#nextLook
+  }
+
+  async #readIfChanged(read: () => void): Promise<void> {
+    const state = await this.#state()
+    if (this.#isClosed || state === this.#known) return
+    try {
+      read()
+      this.#known = state
+    } catch {
+      // Reported after the polls, if it is still so.
+    }
   }
 
   close(): void {

@@ -37,18 +37,24 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
   if (auth.directoryFile !== undefined && !tokens) warnIfMissing()
   let ofFile = read()
   const identities: Identities = { directory: ofFile, tokens }
+  /** False if a plugin has installed its own directory. */
+  const isOfFile = (): boolean => identities.directory === ofFile
+  const replace = (): void => {
+    identities.directory = ofFile = read()
+    log.info({ file }, 'users and keys were read again')
+    warnIfMissing()
+  }
   const readAgain = (): void => {
-    // A plugin has installed its own directory.
-    if (identities.directory !== ofFile) return
     try {
-      identities.directory = ofFile = read()
-      log.info({ file }, 'users and keys were read again')
-      warnIfMissing()
+      if (isOfFile()) replace()
     } catch (error) {
       log.error(`users and keys stay as they were: ${(error as Error).message}`)
     }
   }
   const watch = new FileWatch([file], readAgain, LOOK_MS)
+  const refresh = async (): Promise<void> => {
+    if (isOfFile()) await watch.readEarly(replace)
+  }
   const { sharedSessions: table } = engine
   const sessions = await Sessions.open({ ...session, basePath: server.basePath }, engine.records, {
     now,
@@ -58,7 +64,7 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
   const familiar = new FamiliarNetworks(engine.records, now, error =>
     log.error({ err: error }, 'logins were not recorded'),
   )
-  const logins = new Logins(identities, familiar, auth.login, now)
+  const logins = new Logins(identities, familiar, auth.login, now, refresh)
   return new Visitors({
     sessions,
     identities,
@@ -66,6 +72,7 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
     quota: new RequestQuota(quota, now),
     pages: new PagePolicy(server),
     now,
+    refresh,
     stopWatching: async () => {
       watch.close()
       await familiar.close()

@@ -18,6 +18,8 @@ export interface Identities {
 interface VisitorParts extends Pick<Visitors, 'sessions' | 'identities' | 'logins' | 'quota' | 'pages'> {
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Reads the file of users and keys if it has changed. */
+  readonly refresh: () => Promise<void>
   /** Stops watching the file of users. */
   readonly stopWatching: () => Promise<void>
 }
@@ -30,15 +32,17 @@ export class Visitors {
   readonly quota: RequestQuota
   readonly pages: PagePolicy
   private readonly now: () => number
+  private readonly refresh: () => Promise<void>
   private readonly stopWatching: () => Promise<void>
 
-  constructor({ sessions, identities, logins, quota, pages, now, stopWatching }: VisitorParts) {
+  constructor({ sessions, identities, logins, quota, pages, now, refresh, stopWatching }: VisitorParts) {
     this.sessions = sessions
     this.identities = identities
     this.logins = logins
     this.quota = quota
     this.pages = pages
     this.now = now
+    this.refresh = refresh
     this.stopWatching = stopWatching
   }
 
@@ -49,8 +53,8 @@ export class Visitors {
   }
 
   /**
-   * Authenticates a request. Reads the head immediately, and returns a promise only for a token that has not been seen before, and for a
-   * session about which other servers may have newer data.
+   * Authenticates a request. Reads the head immediately, and returns a promise only for a token that has not been seen before, for an
+   * unknown key, and for a session about which other servers may have newer data.
    * @throws {ProtocolError} invalid key or token, a page of another site, an exceeded quota
    */
   visit(request: TransportRequest): Visit | Promise<Visit> {
@@ -99,11 +103,22 @@ export class Visitors {
   }
 
   private byToken(token: string, request: TransportRequest): Visit | Promise<Visit> {
-    const { directory, tokens } = this.identities
-    if (token.startsWith(KEY_PREFIX)) return this.asUser(directory.byKey(token, this.now()), token, request)
+    if (token.startsWith(KEY_PREFIX)) return this.byKey(token, request)
+    const { tokens } = this.identities
     const knownUser = tokens?.recall(token)
     if (knownUser || !tokens) return this.asUser(knownUser, token, request)
     return tokens.verify(token).then(user => this.asUser(user, token, request))
+  }
+
+  /** An unknown key may have been created since the last look at the file. */
+  private byKey(key: string, request: TransportRequest): Visit | Promise<Visit> {
+    const user = this.userOf(key)
+    if (user) return this.asUser(user, key, request)
+    return this.refresh().then(() => this.asUser(this.userOf(key), key, request))
+  }
+
+  private userOf(key: string): User | undefined {
+    return this.identities.directory.byKey(key, this.now())
   }
 
   /** A session that ends with its request. */
