@@ -1,13 +1,13 @@
-import { type ErrorData, errorText } from './errors.ts'
+import { type ErrorData, errorText, ProtocolError } from './errors.ts'
 
 /**
- * Converts an error that plugin code throws for its client: an object other than an `Error` that has an `errCode`. It may choose
- * its `httpStatus`, from 400 to 599; 422 without one.
+ * Converts an error that plugin code throws for its client: an object that has an `errCode`, also an `Error`. It may choose its
+ * `httpStatus`, from 400 to 599; 422 without one.
  * @returns undefined for anything else, which is a fault
  * Source: protocol notes, 7.4; the status by our decision.
  */
 export function errorOfThrown(exception: unknown): ErrorData | undefined {
-  if (exception instanceof Error) return undefined
+  if (exception instanceof ProtocolError) return undefined
   const { errCode, componentSignature, message, httpStatus } = (exception ?? {}) as Record<string, unknown>
   if (typeof errCode !== 'number') return undefined
   const entry = {

@@ -111,6 +111,15 @@ const stopped: ProtocolCase[] = [
     has: { __STAMP: 1, notes: 'trace validateSave saving:lastName saving', initials: 'KZ', fullName: 'Kurt Zorn' },
   },
   {
+    spec: 'P9',
+    name: 'a thrown error with a code stops the save, as a serious error',
+    post: update,
+    body: kurt({ lastName: 'refused' }),
+    status: 422,
+    has: { __STATUS: { status: 8 }, __ERROR: [{ message: 'not this name', componentSignature: 'DBEV' }, {}] },
+    errors: [7004, 1517],
+  },
+  {
     spec: 'D2',
     name: 'code that fails is a fault of the server, without its secrets',
     post: update,

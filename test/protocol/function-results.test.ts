@@ -178,6 +178,13 @@ const results: ProtocolCase[] = [
   },
   {
     spec: 'P7.4',
+    name: 'so does an error of a class with a code',
+    post: '/Employee/refusesByClass',
+    status: 409,
+    has: { __ERROR: [{ message: 'not on Mondays', errCode: 4713 }] },
+  },
+  {
+    spec: 'P7.4',
     name: 'an error object may say that something is missing',
     post: '/Employee/blames',
     body: [404],

@@ -125,7 +125,8 @@ function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
         'an error object { errCode: 1, message: "…" } stops it, undefined or null lets it go on',
     )
   } catch (exception) {
-    if (!(exception instanceof Error) && isEventError(exception)) return { ...exception, seriousError: true }
+    // The message of an `Error` is not enumerable.
+    if (isEventError(exception)) return { ...exception, message: exception.message, seriousError: true }
     throw exception
   }
 }

@@ -55,6 +55,7 @@ export class EmployeeEntity extends Entity('Employee') {
   }
   @event('validateSave') validate(event: Event) {
     this.#trace(event)
+    if (this.lastName === 'refused') throw Object.assign(new Error('not this name'), { errCode: 7004 })
     if (this.lastName === 'throws') throw new TypeError('inner secret')
     if (this.lastName === 'loops') for (;;);
     if (this.lastName === 'exits') process.exit(1)

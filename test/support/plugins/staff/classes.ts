@@ -18,6 +18,11 @@ export function configure(options: { bonus: number }): void {
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
+class Closed extends Error {
+  errCode = 4713
+  httpStatus = 409
+}
+
 export class Employee extends DataClass('Employee') {
   @onHTTPGet wellPaid(minimum: number) {
     return this.query('salary >= :1 order by lastName', minimum)
@@ -69,6 +74,9 @@ export class Employee extends DataClass('Employee') {
   }
   @exposed refuses() {
     throw { errCode: 4711, componentSignature: 'acme', message: 'not on Sundays' }
+  }
+  @exposed refusesByClass() {
+    throw new Closed('not on Mondays')
   }
   @exposed blames(httpStatus: unknown) {
     throw { errCode: 4712, message: 'not that', httpStatus }
