@@ -1,5 +1,5 @@
 import { ProtocolError } from '../base/errors.ts'
-import { RemoteErrors } from '../data/remote-errors.ts'
+import { RemoteErrors, SILENT } from '../data/remote-errors.ts'
 import type { Note } from '../data/store-options.ts'
 import { type Connection, Database } from '../postgres/database/database.ts'
 import type { Cells, Statement } from '../postgres/sql/statement.ts'
@@ -59,7 +59,7 @@ export class SharedDatabase {
   }
 
   private async attempt<T>(work: () => Promise<T>): Promise<T> {
-    if (Date.now() < this.awayUntil) throw RemoteErrors.AWAY(this.name).retryAfter(1)
+    if (Date.now() < this.awayUntil) throw RemoteErrors.AWAY(this.name, SILENT).retryAfter(1)
     try {
       this.setup ??= this.make()
       await this.setup

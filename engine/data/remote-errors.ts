@@ -1,10 +1,16 @@
 import { defineErrors, errorsWith } from '../base/errors.ts'
 
+/** State of a database of which nothing else is known: see `REMOTE.AWAY`. */
+export const SILENT = 'does not answer now'
+
 /** Errors of dataclasses whose entities are in a database. */
 export const RemoteErrors = defineErrors('REMOTE', {
   ...errorsWith({ errCode: 1200, http: 503 })({
     /** The log has the reason. */
-    AWAY: (connection: string) => `the database "${connection}" does not answer now; try again in a moment`,
+    AWAY: (connection: string, state: string) => `the database "${connection}" ${state}; try again in a moment`,
+    /** Tables, functions or types of a statement are missing, or have changed since they were read. The log has the reason. */
+    OUTDATED: (connection: string) =>
+      `tables of the database "${connection}" have changed, or do not fit the model; try again in a moment, the operator finds the reason in the log`,
     BUSY: (connection: string, seconds: number) =>
       `all connections to the database "${connection}" have been in use for ${seconds} s; try again in a moment`,
     /** The table is missing or differs from the model. The log has the reason. */
@@ -13,8 +19,8 @@ export const RemoteErrors = defineErrors('REMOTE', {
   }),
   ...errorsWith({ errCode: 1200, http: 500 })({
     /** The database has refused or failed a statement. The log has its reason. */
-    REFUSED: (connection: string, code: string) =>
-      `the database "${connection}" has refused a statement (${code}); the operator finds the reason in the log`,
+    REFUSED: (connection: string, reason: string) =>
+      `the database "${connection}" has refused a statement: ${reason}; the operator finds the details in the log`,
     /** A value does not fit its attribute. The log contains the reason, which may show data that the client may not see. */
     VALUE: (dataClass: string) =>
       `a value of an entity of ${dataClass} does not fit its attribute; the operator finds the reason in the log`,
@@ -29,6 +35,11 @@ export const RemoteErrors = defineErrors('REMOTE', {
     /** A key composed of several columns has the wrong form. */
     KEY_PARTS: (received: string, dataClass: string, count: number) =>
       `${received} is not a key of ${dataClass}, which has ${count} parts with ~ between them; a ~ or a backslash within one has a backslash before it, and nothing else has`,
+  }),
+  ...errorsWith({ errCode: 1200, http: 422, namesAttribute: 0 })({
+    /** The value violates a check of the table or of the type of its column. */
+    REFUSED_VALUE: (attribute: string, received: string, dataClass: string, reason: string) =>
+      `${attribute} of ${dataClass} cannot be ${received}: ${reason} of the database refuses it`,
   }),
   ...errorsWith({ errCode: 1046, http: 500 })({
     /** The connection was lost while the database executed a statement. */

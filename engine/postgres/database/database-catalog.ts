@@ -22,6 +22,8 @@ export interface CatalogTable {
   readonly indexes: readonly CatalogIndex[]
   /** Foreign keys in the order of their names. */
   readonly foreignKeys: readonly CatalogForeignKey[]
+  /** Checks and exclusion constraints. */
+  readonly checks: readonly { readonly name: string; readonly columns: readonly string[] }[]
 }
 
 export interface CatalogColumn extends RemoteColumn {
@@ -34,8 +36,6 @@ export interface CatalogColumn extends RemoteColumn {
   /** `a` if the column is always generated, `d` by default; otherwise empty. */
   readonly identity: string
   readonly isArray: boolean
-  /** Values of an enum. */
-  readonly labels: readonly string[] | null
 }
 
 interface CatalogIndex {
@@ -98,7 +98,7 @@ base AS (
 columns AS (
   SELECT a.attrelid, json_agg(json_build_object('name', a.attname, 'type', t.typname, 'modifier', b.modifier,
     'sqlType', format_type(a.atttypid, a.atttypmod), 'isNullable', NOT a.attnotnull, 'isMandatoryDomain', b.mandatory,
-    'isEnum', t.typtype = 'e', 'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid),
+    'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid),
     'isArray', t.typcategory = 'A' AND t.typelem <> 0, 'isGenerated', a.attgenerated <> '', 'identity', a.attidentity,
     'hasDefault', a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''),
     'initial', pg_get_expr(d.adbin, d.adrelid), 'domainInitial', b.initial) ORDER BY a.attnum) AS list
@@ -116,7 +116,9 @@ SELECT w.schema, w.name, CASE WHEN c.oid IS NOT NULL THEN json_build_object('sch
       'target', json_build_object('schema', tn.nspname, 'table', t.relname, 'columns', (${columnNames('t.oid', 'o.confkey')})),
       'onDelete', CASE o.confdeltype WHEN 'n' THEN 'SET NULL' WHEN 'c' THEN 'CASCADE' ELSE 'NO ACTION' END) ORDER BY o.conname), '[]')
     FROM pg_constraint o JOIN pg_class t ON t.oid = o.confrelid JOIN pg_namespace tn ON tn.oid = t.relnamespace
-    WHERE o.conrelid = c.oid AND o.contype = 'f' AND o.conparentid = 0)) END${more}
+    WHERE o.conrelid = c.oid AND o.contype = 'f' AND o.conparentid = 0),
+  'checks', (SELECT coalesce(json_agg(json_build_object('name', o.conname, 'columns', coalesce((${columnNames('c.oid', 'o.conkey')}), '[]'))), '[]')
+    FROM pg_constraint o WHERE o.conrelid = c.oid AND o.contype IN ('c', 'x'))) END${more}
 FROM wanted w LEFT JOIN pg_class c ON c.oid = w.oid LEFT JOIN columns l ON l.attrelid = c.oid`
 
 const PLACES = describe(

@@ -3,7 +3,7 @@ import { ProtocolError } from '../../base/errors.ts'
 import { loadPackage } from '../../base/load-package.ts'
 import type { Note } from '../../data/store-options.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
-import { RemoteErrors } from '../../data/remote-errors.ts'
+import { RemoteErrors, SILENT } from '../../data/remote-errors.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
 import {
   BEGIN_SERIALIZABLE,
@@ -14,6 +14,7 @@ import {
   SERIALIZE,
   setUser,
 } from './commands-before.ts'
+import { failureOf, isOutdated, stateOf } from './sql-states.ts'
 import { WriteGate } from './write-gate.ts'
 
 /** A database that has entities of dataclasses. Plain data. */
@@ -219,7 +220,7 @@ export class Database implements Writable {
     } catch (error) {
       if (error instanceof ProtocolError || isOfStatement(error as Error)) throw error
       const clientError = this.errorOf(error, limits.signal)
-      throw isFinal && clientError.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(this.name) : clientError
+      throw isFinal && isLost(error as Error, clientError) ? RemoteErrors.OUTCOME_UNKNOWN(this.name) : clientError
     }
   }
 
@@ -311,14 +312,22 @@ export class Database implements Writable {
     if (error.code === CANCELED) return this.interrupted(signal)
     if (isOfStatement(error)) {
       this.onNote(`database ${this.name}: ${error.code}: ${error.message}`, 'warn')
-      return RemoteErrors.REFUSED(this.name, error.code!)
+      return this.errorOfStatement(error.code!)
     }
     const now = performance.now()
     if (now - this.notedAt > NOTE_PAUSE_MS) {
       this.notedAt = now
       this.onNote(`database ${this.name} does not answer: ${reasonOf(error)}`, 'warn')
     }
-    return RemoteErrors.AWAY(this.name).retryAfter(RETRY_AFTER_SECONDS)
+    return RemoteErrors.AWAY(this.name, stateOf(error.code ?? '') ?? SILENT).retryAfter(RETRY_AFTER_SECONDS)
+  }
+
+  private errorOfStatement(code: string): Error {
+    if (isOutdated(code)) return RemoteErrors.OUTDATED(this.name).retryAfter(RETRY_AFTER_SECONDS)
+    const state = stateOf(code)
+    return state === undefined
+      ? RemoteErrors.REFUSED(this.name, failureOf(code))
+      : RemoteErrors.AWAY(this.name, state).retryAfter(RETRY_AFTER_SECONDS)
   }
 }
 
@@ -344,6 +353,13 @@ const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
  */
 export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: number }): boolean =>
   code !== undefined && errno === undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
+
+/** Errors that the database itself reports, after which nothing of a statement remains: too few resources. */
+const FAILED = /^53/
+
+/** True if a connection was lost, so that it is unknown whether its last statement was executed. */
+export const isLost = ({ code }: Error & { code?: string }, { name }: Error): boolean =>
+  name === 'REMOTE.AWAY' && !FAILED.test(code ?? '')
 
 /** Codes of collisions with another transaction: serialization failure, deadlock. */
 const COLLISION = /^40(001|P01)$/

@@ -5,11 +5,13 @@ import {
   COMMIT,
   type Database,
   isCollision,
+  isLost,
   ROLLBACK,
   type Run,
   type StatementLimits,
   type Writable,
 } from './database.ts'
+import { refusalOf } from './sql-states.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
 
 /** A transaction that code begins. Plain data. */
@@ -121,10 +123,10 @@ export class HeldTransaction implements Writable {
     } catch (error) {
       if (isCollision(error)) return 'collided'
       const { connection, dataClass } = this.holding
-      if (VIOLATION.test((error as { code?: string }).code ?? ''))
-        throw RemoteErrors.REFUSED_ENTITY(dataClass, 'a rule of the table')
+      const { code = '' } = error as { code?: string }
+      if (VIOLATION.test(code)) throw RemoteErrors.REFUSED_ENTITY(dataClass, refusalOf(code)!)
       const clientError = this.errorOf(error)
-      throw clientError.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(connection) : clientError
+      throw isLost(error as Error, clientError) ? RemoteErrors.OUTCOME_UNKNOWN(connection) : clientError
     }
   }
 

@@ -17,8 +17,6 @@ export type LockGuard = (key: Value) => (parameters: Parameters) => string
 /** True for the error of a statement that the condition has refused. */
 export const isLocked = (error: unknown): boolean => (error as { code?: string }).code === LOCKED_CODE
 
-/** A table or function is missing. */
-const MISSING = /\(42/
 /** Pause before the next attempt, and number of attempts, while a change of an entity in the same bucket is in progress. */
 const BUSY_MS = 20
 const MAX_TRIES = 100
@@ -146,7 +144,7 @@ export class SharedLocks {
 
   /** To be called with the error of a statement that has a {@link LockGuard}. */
   handleFailure(database: Database, error: unknown): void {
-    if (MISSING.test((error as Error).message)) this.creations.delete(database)
+    if ((error as Error).name === 'REMOTE.OUTDATED') this.creations.delete(database)
   }
 
   private make(database: Database, limits: StatementLimits): Promise<void> {

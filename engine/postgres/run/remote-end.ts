@@ -1,6 +1,6 @@
 import { ProtocolError } from '../../base/errors.ts'
 import { errorOfThrown } from '../../base/thrown-error.ts'
-import { RemoteErrors } from '../../data/remote-errors.ts'
+import { RemoteErrors, SILENT } from '../../data/remote-errors.ts'
 import { type Ended, HeldTransaction } from '../database/held-transaction.ts'
 import type { FromRemote, Held, RemoteLimits, RemoteQuestion, ToRemote } from './remote-link.ts'
 import { ANSWERS, type LinkEnd } from '../../write/contract/link-messages.ts'
@@ -90,4 +90,4 @@ class RemoteEnd {
   }
 }
 
-const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection).retryAfter(1)
+const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection, SILENT).retryAfter(1)

@@ -3,7 +3,7 @@ import type { Catalog } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import { WaitingLink } from '../../write/client/waiting-link.ts'
-import { RemoteErrors } from '../../data/remote-errors.ts'
+import { RemoteErrors, SILENT } from '../../data/remote-errors.ts'
 import type { StatementLimits } from '../database/database.ts'
 import { DescribedTables } from '../tables/described-tables.ts'
 import type { Ended, Holding } from '../database/held-transaction.ts'
@@ -94,7 +94,7 @@ export class RemoteLink {
   }
 }
 
-const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection).retryAfter(1)
+const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection, SILENT).retryAfter(1)
 
 function checkAnswer(message: FromRemote): FromRemote {
   if ('error' in message) throw new ProtocolError(message.error)

@@ -25,7 +25,7 @@ export function columnForm(attribute: StorageAttribute, columns: readonly Remote
   )
 }
 
-function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteColumn): ColumnForm | undefined {
+function formOf(attribute: StorageAttribute, { type, modifier, labels }: RemoteColumn): ColumnForm | undefined {
   switch (attribute.type) {
     case 'bool':
       return type === 'bool' ? bool : undefined
@@ -54,7 +54,7 @@ function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteC
     case 'uuid':
       return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText(modifier) : undefined
     case 'string':
-      return text(isEnum ? undefined : type)
+      return text(labels ? undefined : type)
     case 'object':
       return json(type)
     case 'vector':

@@ -6,7 +6,8 @@ import type { Loss } from './column-form.ts'
 import type { RemoteColumn } from './remote-table.ts'
 import { DAY, lossOfInterval, unitOfInterval } from './interval-fields.ts'
 import { partsOf } from './key-parts.ts'
-import { declaredOf, INTEGERS, shortestOf } from './number-forms.ts'
+import { isStorable } from './parameters.ts'
+import { type Declared, declaredOf, INTEGERS, shortestOf } from './number-forms.ts'
 
 /** @param json value as it is sent to the database */
 export function lossOf(
@@ -14,7 +15,43 @@ export function lossOf(
   columns: readonly RemoteColumn[],
   json: (value: Value) => unknown,
 ): Loss<Value> | undefined {
-  const [{ type, modifier, isEnum }] = columns as [RemoteColumn]
+  const loss = lossOfValue(attribute, columns, json)
+  switch (attribute.type) {
+    case 'string':
+      return value => unstorableText(String(value), columns[0]!.type) ?? loss?.(value)
+    case 'object':
+      return value => (UNSTORABLE.test(JSON.stringify(value)) ? `an object of ${STORABLE_TEXTS}` : loss?.(value))
+    default:
+      return loss
+  }
+}
+
+const STORABLE_TEXTS = 'texts without NUL and without halves of surrogate pairs, which PostgreSQL cannot store,'
+/** Matches an escape, in the output of `JSON.stringify`, of NUL or of half of a surrogate pair: whole pairs are not escaped. */
+const UNSTORABLE = /(?:^|[^\\])(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+/** @param type of the column: `jsonb` takes no escapes of such characters either */
+const unstorableText = (text: string, type: string): string | undefined =>
+  !isStorable(text) || (type === 'jsonb' && UNSTORABLE.test(normalizedJson(text)))
+    ? `one of the ${STORABLE_TEXTS}`
+    : undefined
+
+/** JSON as `JSON.stringify` writes it; empty for a text that is not JSON. */
+function normalizedJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text))
+  } catch {
+    return ''
+  }
+}
+
+function lossOfValue(
+  attribute: StorageAttribute,
+  columns: readonly RemoteColumn[],
+  json: (value: Value) => unknown,
+): Loss<Value> | undefined {
+  const [column] = columns as [RemoteColumn]
+  const { type, modifier } = column
   if (columns.length > 1) return lossOfParts(columns)
   switch (attribute.type) {
     case 'image':
@@ -44,7 +81,7 @@ export function lossOf(
       if (type === 'float8') return undefined
       break
   }
-  const loss = isEnum ? undefined : lossOfText(type, modifier)
+  const loss = lossOfColumn(column)
   return loss && (value => loss(String(json(value))))
 }
 
@@ -73,7 +110,7 @@ const unitName = (unit: number): string => UNITS.get(unit) ?? `${unit} milliseco
 
 /** Check of keys that consist of several columns. */
 function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
-  const losses = columns.map(({ type, modifier, isEnum }) => (isEnum ? undefined : lossOfText(type, modifier)))
+  const losses = columns.map(lossOfColumn)
   return value => {
     for (const [i, part] of (partsOf(String(value), columns.length) ?? []).entries()) {
       const expected = losses[i]?.(part)
@@ -81,6 +118,19 @@ function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
     }
     return undefined
   }
+}
+
+const lossOfColumn = ({ type, modifier, labels }: RemoteColumn): Loss<string> | undefined =>
+  labels ? lossOfLabel(labels) : lossOfText(type, modifier)
+
+/** Maximum number of labels of an enum in a message. */
+const MAX_LABELS = 20
+
+function lossOfLabel(labels: readonly string[]): Loss<string> {
+  const known = new Set(labels)
+  const shown = labels.slice(0, MAX_LABELS).map(label => JSON.stringify(label))
+  const expected = `one of ${shown.join(', ')}${labels.length > MAX_LABELS ? ', …' : ''}`
+  return text => (known.has(text) ? undefined : expected)
 }
 
 /** Check of arrays of any depth. */
@@ -114,7 +164,7 @@ function lossOfText(type: string, modifier: number): Loss<string> | undefined {
   if (Object.hasOwn(INTEGERS, type)) return lossOfInteger(...INTEGERS[type]!)
   switch (type) {
     case 'numeric':
-      return declaration && (text => tooManyPlaces(text, declaration.places))
+      return declaration && (text => tooManyPlaces(text, declaration.places) ?? tooManyDigits(text, declaration))
     case 'float4':
       return lossOfFloat(number => shortestOf(Math.fround(number)))
     case 'float8':
@@ -173,6 +223,15 @@ const tooManyPlaces = (text: string, places: number): string | undefined =>
   (digitsOf(text)?.places ?? places) > places ? placesExpected(places) : undefined
 
 /** @param round returns the number that is shown for a given number */
+/** Check of the digits before the point; a column with more places than digits has a bound below 1. */
+function tooManyDigits(text: string, declared: Declared): string | undefined {
+  const { digits, places } = digitsOf(text) ?? { digits: '0', places: 0 }
+  const bound = declared.digits - declared.places
+  return digits !== '0' && digits.replace('-', '').length - places > bound
+    ? `a number of less than ${Number(`1e${bound}`)}`
+    : undefined
+}
+
 const lossOfFloat =
   (round: (number: number) => number): Loss<string> =>
   text => {

@@ -29,7 +29,7 @@ export function numberForm(kind: NumberKind, type: string, modifier = -1): Colum
 }
 
 /** Number of digits of a `numeric`, and number of those after the decimal point. */
-interface Declared {
+export interface Declared {
   readonly digits: number
   readonly places: number
 }

@@ -12,7 +12,8 @@ export interface RemoteColumn {
   /** SQL of the declared type, which may be a domain: `numeric(4,2)`. */
   readonly sqlType: string
   readonly isNullable: boolean
-  readonly isEnum: boolean
+  /** Values of an enum, in their order; null for other types. */
+  readonly labels: readonly string[] | null
   /** True if the database gives a new row a value: a default, an identity, or an expression. */
   readonly hasDefault: boolean
   /** True if the database computes the column from other columns. */
@@ -52,6 +53,8 @@ export interface RemoteTable {
   readonly isOrdinary: boolean
   /** Attributes of unique indexes by the names of the indexes, if these are known. */
   readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined
+  /** Columns of checks and of exclusion constraints, by the names of these. */
+  readonly checks: ReadonlyMap<string, readonly string[]>
   /** True if the database has the function `tesser.fold`. */
   readonly hasFold: boolean
 }

@@ -32,6 +32,16 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   )
 }
 
+/** Statement that converts a value to the type of its column, and fails if the database cannot. */
+export function conversionStatement(table: RemoteTable, attribute: StorageAttribute, value: Value): Statement {
+  const sql = new PredicateSql(NO_SCOPE)
+  const record = recordOf(table, new Map([[attribute, value]]))
+  const names = Object.keys(record)
+  const json = sql.parameters.add(JSON.stringify(record), 'json')
+  const selectList = names.map(name => sentValue(name, table)).join(', ')
+  return sql.parameters.statement(`SELECT ${selectList} FROM json_to_record(${json}) AS r (${typesOf(names, table)})`)
+}
+
 /** Additional condition of a change. */
 type Condition = (parameters: PredicateSql['parameters']) => string
 
@@ -109,8 +119,8 @@ const sentValue = (name: string, { writtenColumns }: RemoteTable): string =>
 const hasStamp = (stamp: number, { table, alias }: From, { parameters }: PredicateSql): string =>
   `${table.stamp(alias)} = ${parameters.add(String(stamp), 'int8')}`
 
-/** Values by column, as JSON that the database converts. */
-function recordOf(table: RemoteTable, values: ColumnValues, timestamp: string): Record<string, unknown> {
+/** Values by column, as JSON that the database converts. @param timestamp of a change */
+function recordOf(table: RemoteTable, values: ColumnValues, timestamp?: string): Record<string, unknown> {
   const record: Record<string, unknown> = Object.create(null)
   for (const [attribute, value] of values) {
     const columns = table.columns.get(attribute)!
@@ -121,6 +131,6 @@ function recordOf(table: RemoteTable, values: ColumnValues, timestamp: string): 
     } else record[columns[0]!.name] = value === null ? null : table.forms.get(attribute)!.json(value)
   }
   const { timestamp: column } = table.dataClass.remote!
-  if (column !== undefined) record[column] = timestamp
+  if (column !== undefined && timestamp !== undefined) record[column] = timestamp
   return record
 }

@@ -11,8 +11,6 @@ import type { Unfit } from '../sql/unfit.ts'
 
 /** Time after which tables that did not fit are described again, in milliseconds. */
 const RETRY_MS = 5_000
-/** Codes of statements that fail because a table has changed: undefined column, undefined table, other type. */
-const CHANGED = /\((42703|42P01|42804|42883|0A000)\)/
 
 interface Described {
   readonly tables: ReadonlyMap<DataClass, RemoteTable | readonly string[]>
@@ -57,7 +55,7 @@ export class DescribedTables {
 
   /** Describes the tables of a connection again if a statement has failed because they have changed. */
   handleFailure(connection: string, error: unknown): void {
-    if (error instanceof Error && CHANGED.test(error.message)) this.descriptions.delete(connection)
+    if (error instanceof Error && error.name === 'REMOTE.OUTDATED') this.descriptions.delete(connection)
   }
 
   countsOf(connection: string): KnownCounts {

@@ -91,6 +91,7 @@ function tableOf(
     isOrdinary: catalogTable.keepsCounts,
     hasFold,
     uniqueIndexes: storage ? uniqueIndexes(dataClass) : undefined,
+    checks: new Map(catalogTable.checks.map(({ name, columns }) => [name, columns])),
   }
 }
 

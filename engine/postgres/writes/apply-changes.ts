@@ -3,7 +3,8 @@ import { ProtocolError } from '../../base/errors.ts'
 import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import { isCollision, type Run, type StatementLimits, type Writable } from '../database/database.ts'
-import { LEFT_OUT, problemsOf } from './refusals.ts'
+import { explainRefusals } from './explain-refusals.ts'
+import { isOfConversion, LEFT_OUT, problemsOf } from './refusals.ts'
 import { isLocked, type LockGuard } from '../locks/shared-locks.ts'
 import type { RemoteRows } from '../reads/remote-rows.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
@@ -47,7 +48,8 @@ export async function applyChanges(
   const isKept = ({ isStale, outcomes }: Applied): boolean =>
     !(isAtomic || isSingle) || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
   try {
-    return await place.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
+    const applied = await place.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
+    return { ...applied, outcomes: await explainRefusals(applied.outcomes, changes, { place, rows, view, limits }) }
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     if (isCollision(error)) return { outcomes: [], isStale: true, isCollision: true }
@@ -181,7 +183,7 @@ async function tryChange(change: RemoteChange, { rows, run, view, guard }: Work)
         ? [lockedError(change.key, table)]
         : problemsOf(error, table, values, view)
     if (!problems) throw error
-    return { kind: 'refused', problems }
+    return { kind: 'refused', problems, ...(isOfConversion(error) && { conversionError: error }) }
   }
   if (writtenRows.length > 0) return doneOutcome(writtenRows[0]!, rows)
   return change.kind === 'insert' ? leftOut(table) : undefined

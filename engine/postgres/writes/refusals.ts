@@ -3,6 +3,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { ProtocolError } from '../../base/errors.ts'
+import { expectedValue, refusalOf } from '../database/sql-states.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import { describeValue } from '../../write/value/convert.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
@@ -15,6 +16,8 @@ interface StatementError extends Error {
   readonly detail?: string
   readonly column?: string
   readonly constraint?: string
+  /** Set for an error about a value of a domain. */
+  readonly dataType?: string
   /** Function of the server that raised the error. */
   readonly routine?: string
 }
@@ -30,34 +33,54 @@ const namesIn = (list: string): string[] =>
 /** Reason why a change that the database accepts has no effect. */
 export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out, or several rows have its key'
 
+/** True for an error of the conversion of a value to the type of its column: such an error does not name the column. */
+export const isOfConversion = (error: unknown): boolean => {
+  const { code = '', dataType } = error as StatementError
+  return code.startsWith('22') || (code.startsWith('23') && dataType !== undefined)
+}
+
 /**
  * Problems of an entity whose change the database has refused; undefined if the error is not about the entity.
  * Source: PostgreSQL, appendix A, classes 22 and 23.
+ * @param unfitAttribute attribute whose value cannot be converted, if it is known
  */
 export function problemsOf(
   error: unknown,
   table: RemoteTable,
   values: ColumnValues,
   view: View,
+  unfitAttribute?: StorageAttribute,
 ): ProtocolError[] | undefined {
   const { code = '', detail = '', column, constraint, message, routine } = error as StatementError
   const { dataClass } = table
   const [, list = '', parts = ''] = DETAIL.exec(detail) ?? []
+  const checkedColumns = table.checks.get(constraint ?? '')
   const attribute =
-    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? namesIn(list) : [column])
+    unfitAttribute ??
+    table.uniqueIndexes?.get(constraint ?? '') ??
+    attributeOf(table, column !== undefined ? [column] : (checkedColumns ?? namesIn(list)))
   if (attribute?.together) return [duplicateTogether(attribute.together, values, view)]
   const isComposite = attribute !== undefined && table.columns.get(attribute)!.length > 1
   const value = attribute && (values.get(attribute) ?? (isComposite ? parts.split(', ').join('~') : null))
-  const refusal = (reason: string | undefined): ProtocolError =>
-    RemoteErrors.REFUSED_ENTITY(
-      dataClass.name,
-      (reason !== undefined && visibleName(reason, table, view)) || 'a rule of the table',
-    )
+  /** @param name in the database */
+  const refusal = (name: string | undefined): ProtocolError => {
+    const visible = name !== undefined && visibleName(name, table, view)
+    const reason = refusalOf(code) ?? 'a rule of the table'
+    return RemoteErrors.REFUSED_ENTITY(dataClass.name, visible ? `${reason} (${visible})` : reason)
+  }
   // Missing rights have the same error code, but concern the operator.
-  if (routine === 'ExecWithCheckOptions') return [refusal('row security, or the condition of a view')]
+  if (routine === 'ExecWithCheckOptions')
+    return [RemoteErrors.REFUSED_ENTITY(dataClass.name, 'row security, or the condition of a view')]
   // Same rule as in the store: a client that may not see the dataclass only knows the attribute names that it sends.
   const isHidden = attribute && attribute !== dataClass.key && view.shows(dataClass) && !view.shows(attribute)
-  if (isHidden && /^235|^23502/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]
+  if (isHidden && /^2[23]/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]
+  /** A value that a check refuses; undefined if no single value does. */
+  const refusedValue = (): ProtocolError | undefined => {
+    if (!attribute || value === undefined || (!values.has(attribute) && checkedColumns)) return undefined
+    const name = constraint && visibleName(constraint, table, view)
+    const reason = name ? `the check ${name}` : 'a check'
+    return RemoteErrors.REFUSED_VALUE(attribute.name, describeValue(attribute, value), dataClass.name, reason)
+  }
   switch (code) {
     case '23505':
       return attribute ? duplicate(attribute, value as Value, dataClass) : [refusal(constraint)]
@@ -75,21 +98,32 @@ export function problemsOf(
     }
     case '23502':
       return [attribute ? WriteErrors.MANDATORY(attribute.name) : refusal(column)]
-    case '428C9':
-      return [refusal('the database itself gives one of these columns its value')]
-    // Program limit exceeded: an entry of an index has at most a third of a page.
-    case '54000':
-      return [refusal('a value is too long for an index')]
+    case '23514':
+      return [refusedValue() ?? refusal(constraint)]
     // Messages of triggers and functions are written for the user.
     case 'P0001':
       return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]
     default:
-      return /^2[23]/.test(code) ? [refusal(constraint ?? code)] : undefined
+      if (refusalOf(code) === undefined) return undefined
+      if (!unfitAttribute || value === undefined || !code.startsWith('22')) return [refusal(constraint)]
+      return [
+        WriteErrors.WRONG_TYPE(
+          unfitAttribute.name,
+          describeValue(unfitAttribute, value),
+          expectedValue(code, table.columns.get(unfitAttribute)![0]!.type),
+        ),
+      ]
   }
 }
 
-/** Returns a name in the database; undefined if it contains the name of a column that the client does not see. */
-function visibleName(name: string, { columns, writtenColumns }: RemoteTable, view: View): string | undefined {
+/** Returns a name in the database; undefined if it contains the name of a table or a column that the client does not see. */
+function visibleName(
+  name: string,
+  { columns, writtenColumns, dataClass }: RemoteTable,
+  view: View,
+): string | undefined {
+  const { table } = dataClass.remote!
+  if (name.includes(table) && !dataClass.name.toLowerCase().includes(table.toLowerCase())) return undefined
   const visibleColumns = new Set(
     [...columns].flatMap(([attribute, remoteColumns]) =>
       view.shows(attribute) ? remoteColumns.map(each => each.name) : [],

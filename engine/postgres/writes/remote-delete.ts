@@ -18,6 +18,8 @@ import { deleteStatement, deletionStatement, stillStatement } from '../sql/write
 
 /** Maximum number of times that a deletion begins again because other transactions interfered. */
 const MAX_COLLISIONS = 5
+/** Codes of a row that others refer to: foreign key violation, and restrict violation from PostgreSQL 18 on. */
+const REFERENCED = /^(23503|23001)$/
 /** Maximum number of stamps in a statement. */
 const MAX_STAMPS = 1_000
 
@@ -138,7 +140,7 @@ async function remove(row: RowView, { table, view, guard }: Deletion, run: Run):
     )
   } catch (error) {
     if (isLockedError(error)) return problem(WriteErrors.LOCKED(key, dataClass.name))
-    if ((error as { code?: string }).code === '23503') {
+    if (REFERENCED.test((error as { code?: string }).code ?? '')) {
       return problem(WriteErrors.STILL_REFERENCED(key, dataClass.name, referrer(error as Error, dataClass, view)))
     }
     const [first] = problemsOf(error, table, new Map(), view) ?? []

@@ -33,7 +33,12 @@ export type RemoteChange =
 /** Outcome of a change: the row as the database has it now, or why it has not changed. */
 export type ChangeOutcome =
   | { readonly kind: 'done'; readonly rowId: number; readonly row: RowView }
-  | { readonly kind: 'refused'; readonly problems: readonly ProtocolError[] }
+  | {
+      readonly kind: 'refused'
+      readonly problems: readonly ProtocolError[]
+      /** Error of the database about a value of an attribute that it does not name. */
+      readonly conversionError?: unknown
+    }
   /** The database would have accepted it, but another change of the transaction was refused. */
   | { readonly kind: 'undone' }
 

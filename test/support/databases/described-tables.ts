@@ -22,13 +22,20 @@ export function describedTables(
         type,
         modifier,
         isNullable,
-        isEnum: rest!.includes('enum'),
+        labels: rest!.includes('enum') ? ['sad', 'happy'] : null,
         hasDefault: false,
         isGenerated: false,
       }
     })
     const { schema, table } = remote!
-    const description = JSON.stringify({ schema, name: table, kind: 'r', comment: null, columns: described })
+    const description = JSON.stringify({
+      schema,
+      name: table,
+      kind: 'r',
+      comment: null,
+      columns: described,
+      checks: [],
+    })
     return [schema, table, description, 't', 'f', hasFold ? 't' : 'f', 'f']
   })
   return readTables(dataClasses, rows)

@@ -22,7 +22,7 @@ const columnOf = (type: string, modifier = -1): RemoteColumn => ({
   modifier,
   sqlType: type,
   isNullable: true,
-  isEnum: false,
+  labels: null,
   hasDefault: false,
   isGenerated: false,
 })
