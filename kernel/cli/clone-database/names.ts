@@ -37,15 +37,3 @@ function legalName(preferredName: string, fallback: string): string {
   // The name is a keyword of the query language.
   return nameProblem(candidate) === undefined ? candidate : `${candidate}_`
 }
-
-/** Name of a relation, derived from its foreign key: `author` from `author_id`, `authorId`, `id_author`. */
-export function relationName(column: string): string | undefined {
-  return /^(.+?)_?(?:_id|Id|ID|_key|_fk|_uuid|_no|_code)$/.exec(column)?.[1] ?? /^(?:id|fk)_(.+)$/i.exec(column)?.[1]
-}
-
-/** Returns the plural of a name: `books` for `book` or `books`. */
-export function plural(name: string): string {
-  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
-  if (/(?:[cs]h|x|ss)$/.test(name)) return `${name}es`
-  return /s$/i.test(name) ? name : `${name}s`
-}

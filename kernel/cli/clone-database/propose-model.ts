@@ -6,8 +6,9 @@ import {
   type DraftModel,
   relationOf,
 } from '../draft-model.ts'
-import { Names, plural, relationName } from './names.ts'
+import { Names } from './names.ts'
 import type { Edge } from './order.ts'
+import { inverseName, relationName } from './relation-names.ts'
 import type { SourceColumn, SourceForeignKey, SourceTable } from './source.ts'
 
 export interface Proposal {
@@ -153,10 +154,11 @@ function addRelations(
     const column = key.columns[0]!
     relatedTables.set(column, key.table)
     const foreignKey = attributes.get(column)!
-    const relation = usedNames.take(freeRelationName(column, key.table, usedNames), 'relation')
-    const isOnly = table.foreignKeys.filter(each => each.table === key.table).length === 1 && other !== draft
+    const isSelf = other === draft
+    const relation = usedNames.take(freeRelationName(column, key.table, usedNames, isSelf), 'relation')
+    const isMain = relation === key.table || table.foreignKeys.filter(each => each.table === key.table).length === 1
     const inverse = other!.usedNames.take(
-      isOnly ? plural(draft.name) : `${plural(draft.name)}_by_${relation}`,
+      inverseName({ from: draft.name, column, relation, isSelf, isMain }),
       'inverse',
     )
     const isMandatory = document.attributes[foreignKey]!.mandatory === true || document.key === foreignKey
@@ -167,9 +169,12 @@ function addRelations(
   }
 }
 
-/** Name of a relation: `author` for `author_id`; the name of the other table if the column gives no such name, or if it is taken. */
-function freeRelationName(column: string, table: string, usedNames: Names): string {
-  const candidates = [relationName(column), table, `${column}_${table}`]
+/**
+ * Name of a relation: `author` for `author_id`; the name of the other table if the column gives no such name, or if it is taken. The name of
+ * its own table would say nothing about a relation of a table to itself.
+ */
+function freeRelationName(column: string, table: string, usedNames: Names, isSelf: boolean): string {
+  const candidates = [relationName(column), isSelf ? undefined : table, `${column}_${table}`]
   return candidates.find(name => name !== undefined && !usedNames.has(name)) ?? `${column}_${table}`
 }
 

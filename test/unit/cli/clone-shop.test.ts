@@ -70,7 +70,7 @@ async function testShop(t: Test, source: string, world = cloneWorld(t)): Promise
   t.same(relations.sort(), [
     'Article.category_id_category category_id → category.Articles',
     'address.city city_id → city.addresses setNull',
-    'category.parent parent_id → category.categories_by_parent',
+    'category.parent parent_id → category.children',
     'city.country country_code → country.cities',
     'customer.billing billing_id → address.customers_by_billing',
     'customer.shipping shipping_id → address.customers_by_shipping',
@@ -79,7 +79,7 @@ async function testShop(t: Test, source: string, world = cloneWorld(t)): Promise
     'product_supplier.product product_id → Article.product_suppliers cascade',
     'product_supplier.supplier supplier_code → supplier.product_suppliers',
     'purchase.customer customer_id → customer.purchases',
-    'staff.manager manager_id → staff.staffs_by_manager',
+    'staff.manager manager_id → staff.subordinates',
     'staff.store store_id → store.staffs',
     'store.address address_id → address.stores',
     'store.head head_id → staff.stores',
