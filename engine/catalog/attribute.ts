@@ -43,6 +43,8 @@ export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly maxLength: number | undefined
   /** Source text of an RE2 expression that the whole value must match. */
   readonly pattern: string | undefined
+  /** All values that it can have, in the order in which forms offer them. */
+  readonly choices: readonly string[] | undefined
   readonly autoFill: AutoFill | undefined
   /** Value of a new entity for which none is given; never null. */
   readonly default: Value | undefined

@@ -242,6 +242,7 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     minLength: model.minLength,
     maxLength: model.maxLength,
     pattern: model.pattern,
+    choices: model.choices,
     ...parametersOf(model),
     autoFill: model.autoFill,
     // Converted once the attribute has been created.

@@ -34,6 +34,7 @@ const UNLIMITED = {
   minLength: undefined,
   maxLength: undefined,
   pattern: undefined,
+  choices: undefined,
 }
 
 const REASONS: Readonly<Record<Limit, string>> = {
@@ -42,4 +43,5 @@ const REASONS: Readonly<Record<Limit, string>> = {
   minLength: 'is shorter than',
   maxLength: 'is longer than',
   pattern: 'does not match',
+  choices: 'is not among',
 }

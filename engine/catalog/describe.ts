@@ -123,7 +123,7 @@ function options(attribute: Attribute, view: View): Record<string, unknown> {
 
 function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
   const { dataClass, indexed, unique, mandatory, autoFill, multiLine, defaultFormat } = attribute
-  const { minValue, maxValue, minLength, maxLength, pattern } = attribute
+  const { minValue, maxValue, minLength, maxLength, pattern, choices } = attribute
   return {
     indexed: indexed || undefined,
     ...catalogType(attribute),
@@ -141,6 +141,7 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
     minLength,
     maxLength,
     pattern,
+    choices,
     defaultFormat,
     multiLine: multiLine || undefined,
   }

@@ -6,14 +6,14 @@ import { TYPES } from './types/registry.ts'
 import type { Value } from './value.ts'
 import type { ScalarType } from './value-type.ts'
 
-export type Limit = 'minValue' | 'maxValue' | 'minLength' | 'maxLength' | 'pattern'
+export type Limit = 'minValue' | 'maxValue' | 'minLength' | 'maxLength' | 'pattern' | 'choices'
 
 /** The members of an attribute that limit its values. */
 type Limited = Pick<StorageAttribute, 'type' | 'simpleDate' | 'scale' | 'asText' | Limit>
 
 /** Limits of the model that a value exceeds. */
 export function exceededLimits(attribute: Limited, value: Value): Limit[] {
-  const { minValue, maxValue, minLength, maxLength, pattern } = attribute
+  const { minValue, maxValue, minLength, maxLength, pattern, choices } = attribute
   const brokenLimits: Limit[] = []
   if (typeof value === 'number' || typeof value === 'bigint') {
     const { readOperand } = TYPES[attribute.type as ScalarType]
@@ -25,6 +25,7 @@ export function exceededLimits(attribute: Limited, value: Value): Limit[] {
     if (maxLength !== undefined && value.length > maxLength) brokenLimits.push('maxLength')
     // A pattern is matched only if the length is valid.
     if (pattern !== undefined && brokenLimits.length === 0 && !matches(pattern, value)) brokenLimits.push('pattern')
+    if (choices !== undefined && !choices.includes(value)) brokenLimits.push('choices')
   }
   return brokenLimits
 }

@@ -21,6 +21,7 @@ const OPTIONS: readonly TypeOption[] = [
   'minLength',
   'maxLength',
   'pattern',
+  'choices',
   'multiLine',
   'default',
   'simpleDate',
@@ -98,6 +99,14 @@ export const ATTRIBUTE_SCHEMAS = {
         Type.String({
           description:
             'RE2 expression that must match the whole value. A value of more than 100,000 characters never matches.',
+        }),
+      ),
+      choices: Type.Optional(
+        Type.Array(Type.String({ maxLength: 1_000 }), {
+          minItems: 1,
+          maxItems: 1_000,
+          uniqueItems: true,
+          description: 'All values that the attribute can have, in the order in which forms offer them.',
         }),
       ),
       ...parameters,

@@ -35,6 +35,7 @@ const ATTRIBUTE: JsonSchema = {
       indexed: flag,
       unique: flag,
       mandatory: flag,
+      choices: { ...list(text), description: 'All values that the attribute can have.' },
       default: { description: 'Value for new entities that are created without one.' },
       readOnly: flag,
       unrestricted: flag,

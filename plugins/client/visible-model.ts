@@ -13,6 +13,8 @@ export interface AttributeDescription {
   readonly foreignKey?: string
   readonly description?: string
   readonly simpleDate?: boolean
+  /** All values that it can have. */
+  readonly choices?: readonly string[]
   /** Decimal places. */
   readonly scale?: number
   /** Length of a vector. */

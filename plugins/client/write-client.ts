@@ -175,7 +175,11 @@ function writtenType(attribute: AttributeDescription, relations: Relations): str
   return `${assignedType(attribute)}${orNull}`
 }
 
-function valueType({ type, scale, dimension, simpleDate }: AttributeDescription, dates: 'date' | 'text'): string {
+function valueType(
+  { type, scale, dimension, simpleDate, choices }: AttributeDescription,
+  dates: 'date' | 'text',
+): string {
+  if (choices) return unionOf(choices.map(stringText))
   if (dimension !== undefined) return 'number[]'
   if (scale !== undefined) return 'string'
   switch (type) {

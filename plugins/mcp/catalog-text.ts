@@ -116,6 +116,7 @@ function facts(attribute: Attribute): string[] {
   const options = [
     ...FLAGS.filter(name => attribute[name] === true),
     ...VALUED.flatMap(name => (attribute[name] === undefined ? [] : `${name} ${attribute[name]}`)),
+    ...(Array.isArray(attribute.choices) ? [`one of ${JSON.stringify(attribute.choices)}`] : []),
     ...(attribute.default === undefined ? [] : [`default ${JSON.stringify(attribute.default)}`]),
   ]
   switch (kind) {

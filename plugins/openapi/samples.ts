@@ -21,7 +21,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 /** Example value that the model allows; undefined if none is known, as for an image. */
 export function sampleOf(attribute: StorageAttribute): unknown {
-  const { type, simpleDate, minValue, maxValue, minLength = 0, maxLength = 100, pattern, vector } = attribute
+  const { type, simpleDate, minValue, maxValue, minLength = 0, maxLength = 100, pattern, choices, vector } = attribute
+  if (choices) return choices[0]
   if (type === 'string') return textOf(minLength, maxLength, pattern)
   if (type === 'date' && simpleDate) return '2020-01-31'
   if (type in VALUES && type !== 'duration') return VALUES[type]

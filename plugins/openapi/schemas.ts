@@ -137,7 +137,8 @@ function sentSchema(attribute: Attribute, view: View, isStored: boolean): JsonSc
   }
   const end = (attribute.kind === 'alias' ? attribute.target : attribute) as StorageAttribute
   if (end.type === 'image' || end.type === 'blob') return { anyOf: [sharedSchema('Link'), { type: 'null' }] }
-  const schema = TYPES[end.type].jsonSchemas(end).output
+  const { output } = TYPES[end.type].jsonSchemas(end)
+  const schema = end.choices ? { ...output, enum: end.choices } : output
   return isStored && isNeverNull(attribute) ? schema : nullable(schema)
 }
 
@@ -151,7 +152,11 @@ const isNeverNull = (attribute: Attribute): boolean =>
   !attribute.calculation &&
   (!attribute.dataClass.place.unfitValues || attribute.dataClass.key === attribute)
 
-const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, type: [type, 'null'].flat() })
+const nullable = ({ type, enum: values, ...schema }: JsonSchema): JsonSchema => ({
+  ...schema,
+  type: [type, 'null'].flat(),
+  ...(Array.isArray(values) && { enum: [...values, null] }),
+})
 
 /** Attributes that a save may assign, those that a new entity needs, and an example of a new entity. */
 function saveParts(
@@ -203,7 +208,7 @@ function takenSchema(attribute: Attribute, view: View): JsonSchema | undefined {
 
 /** The type's schema with the bounds of the model. */
 function boundedSchema(attribute: StorageAttribute): JsonSchema {
-  const { minValue, maxValue, minLength, maxLength, pattern, mandatory } = attribute
+  const { minValue, maxValue, minLength, maxLength, pattern, choices, mandatory } = attribute
   const schema = TYPES[attribute.type].jsonSchemas(attribute).input
   const bounds = {
     minimum: minValue ?? schema.minimum,
@@ -211,6 +216,7 @@ function boundedSchema(attribute: StorageAttribute): JsonSchema {
     minLength,
     maxLength,
     pattern: pattern === undefined ? undefined : ecmaPattern(pattern),
+    enum: choices,
     default: defaultJson(attribute),
   }
   const keywords = Object.entries({ ...schema, ...bounds }).filter(([, value]) => value !== undefined)

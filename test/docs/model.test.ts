@@ -129,6 +129,7 @@ function valueCell(schema: TSchema): string {
   if (patternProperties) return 'by name'
   if (properties) return 'object'
   if (items?.type === 'array') return 'lists of names'
+  if (items?.type === 'string') return 'list of texts'
   if (type === 'string') return minLength === undefined ? 'text' : 'text, not empty'
   if (type === undefined) return 'any JSON'
   if (minimum === undefined) return type

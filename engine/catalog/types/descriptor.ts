@@ -40,6 +40,7 @@ export type TypeOption =
   | 'minLength'
   | 'maxLength'
   | 'pattern'
+  | 'choices'
   | 'multiLine'
   | 'default'
   | 'simpleDate'

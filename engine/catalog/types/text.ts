@@ -23,7 +23,7 @@ const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 export const string: ScalarDescriptor = {
   ...TEXT,
   catalogName: () => 'string',
-  options: ['indexed', 'unique', 'minLength', 'maxLength', 'pattern', 'multiLine', 'default'],
+  options: ['indexed', 'unique', 'minLength', 'maxLength', 'pattern', 'choices', 'multiLine', 'default'],
   autoFill: ['uuid', 'user'],
   keyFamily: () => 'string',
   jsonSchemas: () => schemas({ type: 'string' }),

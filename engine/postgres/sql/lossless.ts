@@ -1,5 +1,6 @@
 import { quantity } from '../../base/counted.ts'
 import { digitsOf, isSameNumber, withoutZeros } from '../../base/decimal-digits.ts'
+import { quotedList } from '../../base/text/quoted-list.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { Loss } from './column-form.ts'
@@ -123,14 +124,9 @@ function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
 const lossOfColumn = ({ type, modifier, labels }: RemoteColumn): Loss<string> | undefined =>
   labels ? lossOfLabel(labels) : lossOfText(type, modifier)
 
-/** Maximum number of labels of an enum in a message. */
-const MAX_LABELS = 20
-
 function lossOfLabel(labels: readonly string[]): Loss<string> {
   const known = new Set(labels)
-  const shown = labels.slice(0, MAX_LABELS).map(label => JSON.stringify(label))
-  const expected = `one of ${shown.join(', ')}${labels.length > MAX_LABELS ? ', …' : ''}`
-  return text => (known.has(text) ? undefined : expected)
+  return text => (known.has(text) ? undefined : `one of ${quotedList(labels)}`)
 }
 
 /** Check of arrays of any depth. */

@@ -168,8 +168,15 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
   return checks
 }
 
-const limitsOf = ({ mandatory, minValue, maxValue, minLength, maxLength, pattern }: StorageAttribute): string =>
-  JSON.stringify([mandatory, minValue, maxValue, minLength, maxLength, pattern])
+const limitsOf = ({
+  mandatory,
+  minValue,
+  maxValue,
+  minLength,
+  maxLength,
+  pattern,
+  choices,
+}: StorageAttribute): string => JSON.stringify([mandatory, minValue, maxValue, minLength, maxLength, pattern, choices])
 
 /** Check for a unique attribute. Always impossible: which of two equal values to drop cannot be decided here. */
 function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: string): Check {

@@ -120,6 +120,8 @@ export const WriteErrors = defineErrors('WRITE', {
   ...errorsWith({ errCode: 1571, http: 422, namesAttribute: 0 })({
     PATTERN: (attribute: string, value: string, pattern: string) =>
       `${attribute} is ${value}, which does not match ${pattern}`,
+    NOT_A_CHOICE: (attribute: string, value: string, choices: string) =>
+      `${attribute} is ${value}; one of ${choices} is expected`,
   }),
   ...errorsWith({ errCode: 1115, http: 409, namesAttribute: 0 })({
     DUPLICATE: (attribute: string, value: string) => `another entity has ${value} as ${attribute}, which is unique`,

@@ -5,6 +5,7 @@ import { indexesOf } from '../../catalog/property-columns.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { ProtocolError } from '../../base/errors.ts'
+import { quotedList } from '../../base/text/quoted-list.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 
 /** True if the model restricts the values of an attribute, or requires one. */
@@ -15,7 +16,8 @@ export const hasLimits = (attribute: StorageAttribute): boolean =>
   attribute.maxValue !== undefined ||
   attribute.minLength !== undefined ||
   attribute.maxLength !== undefined ||
-  attribute.pattern !== undefined
+  attribute.pattern !== undefined ||
+  attribute.choices !== undefined
 
 /** Attributes of a dataclass that are checked or filled in every new entity, whether it has values for them or not. */
 export interface SaveRules {
@@ -61,5 +63,7 @@ function violation(limit: Limit, attribute: StorageAttribute, value: Value): Pro
       return WriteErrors.TOO_LONG(name, (value as string).length, bound)
     case 'pattern':
       return WriteErrors.PATTERN(name, describe(value), attribute.pattern!)
+    case 'choices':
+      return WriteErrors.NOT_A_CHOICE(name, describe(value), quotedList(attribute.choices!))
   }
 }

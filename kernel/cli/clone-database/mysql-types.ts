@@ -1,6 +1,6 @@
 import { blob, brief, clock, columnType, date, json, number, text } from './cells.ts'
 import { decimalType } from './decimals.ts'
-import { enumPattern } from './postgres-types.ts'
+import { choicesOf } from './postgres-types.ts'
 import type { Cell, ReadCell, SourceType } from './source.ts'
 
 /** A row of `information_schema.COLUMNS`. */
@@ -64,7 +64,7 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   text: string,
   mediumtext: string,
   longtext: ({ isJson }) => (isJson ? columnType('object', json) : string()),
-  enum: ({ declaredType }) => columnType({ type: 'string', ...enumPattern(labelsOf(declaredType)) }, () => text),
+  enum: ({ declaredType }) => columnType({ type: 'string', ...choicesOf(labelsOf(declaredType)) }, () => text),
   set: string,
   json: () => columnType('object', json),
   uuid: () => columnType('uuid', () => text),

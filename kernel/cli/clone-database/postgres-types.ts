@@ -9,8 +9,6 @@ type PostgresType = Pick<CatalogColumn, 'type' | 'modifier' | 'isArray' | 'label
 
 /** Bytes of the header in the modifier of a `varchar` or `numeric`. */
 const HEADER = 4
-/** Maximum length of a pattern. */
-const MAX_PATTERN = 1_000
 
 const asText = (type: string): SourceType =>
   columnType('string', () => text, {
@@ -100,17 +98,18 @@ const base64: ReadCell = value => {
 export function postgresType({ type, modifier, isArray, labels }: PostgresType): SourceType {
   if (isArray) return columnType('object', json, { read: quotedName => `to_json(${quotedName})` })
   if (labels)
-    return columnType({ type: 'string', ...enumPattern(labels) }, () => text, {
+    return columnType({ type: 'string', ...choicesOf(labels) }, () => text, {
       read: quotedName => `${quotedName}::text`,
     })
   return Object.hasOwn(TYPES, type) ? TYPES[type]!(modifier) : asText(type)
 }
 
-/** Pattern that limits a string to the given values. */
-export function enumPattern(labels: readonly string[]): { pattern?: string } {
-  const pattern = labels.map(label => label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
-  return pattern.length > MAX_PATTERN || labels.length === 0 ? {} : { pattern }
-}
+/** Maximum number of choices of an attribute. */
+const MAX_CHOICES = 1_000
+
+/** Limits a string to the values of an enum. */
+export const choicesOf = (labels: readonly string[]): { choices?: readonly string[] } =>
+  labels.length > MAX_CHOICES || labels.length === 0 ? {} : { choices: [...new Set(labels)] }
 
 const DAY_MS = 86_400_000
 

@@ -75,7 +75,7 @@ function isExpected(
   return dangling === 'null' && dataClasses[dataClass]?.attributes[attribute]?.kind === 'relatedEntity'
 }
 
-const LIMITS = new Set(['mandatory', 'unique', 'minValue', 'maxValue', 'minLength', 'maxLength', 'pattern'])
+const LIMITS = new Set(['mandatory', 'unique', 'minValue', 'maxValue', 'minLength', 'maxLength', 'pattern', 'choices'])
 
 /** @returns undefined if the attribute has nothing that could be left out */
 function without(model: DraftModel, { dataClass, attribute }: Fault): DraftModel | undefined {

@@ -130,7 +130,7 @@ function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute |
   return { ...result, ...(kind === 'storage' && initial !== undefined && { default: initial }) }
 }
 
-const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern']
+const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern', 'choices']
 
 const limitsOf = (attribute: SourceAttribute): object =>
   Object.fromEntries(LIMITS.flatMap(name => (attribute[name] == null ? [] : [[name, attribute[name]]])))

@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
           j: { type: 'object' },
           k: { type: 'object' },
           l: { type: 'blob' },
-          m: { type: 'string', pattern: 'so\\.so|good' },
+          m: { type: 'string', choices: ['so.so', 'good'] },
           n: { type: 'string' },
           o: { type: 'string' },
           p: { type: 'string' },

@@ -1,7 +1,8 @@
 /** The attribute by which users recognise the entities of a dataclass. */
 import { type Attribute, attributeOf, type DataClass, isRelation } from './model.ts'
+import { plainName } from './plain-name.ts'
 
-/** Names of typical labels, the best first. */
+/** Plain names of typical labels, the best first. */
 const NAMES = ['name', 'title', 'label', 'displayname', 'fullname', 'subject', 'caption']
 const ENDINGS = /(?:name|title|label)$/i
 const CODES = /(?:code|id|uuid|key|hash)$/i
@@ -31,7 +32,7 @@ function chooseLabel(dataClass: DataClass): Attribute {
 }
 
 function scoreOf({ name, kind, identifying, unique, mandatory, indexed, maxLength = 0 }: Attribute): number {
-  const place = NAMES.indexOf(name.toLowerCase())
+  const place = NAMES.indexOf(plainName(name))
   const byName = place >= 0 ? 100 - place : ENDINGS.test(name) ? 60 : CODES.test(name) ? -20 : 1
   const byKind = kind === 'alias' ? -60 : 5
   const byRules = (unique ? 10 : 0) + (mandatory ? 8 : 0) + (indexed ? 4 : 0) - (identifying ? 25 : 0)

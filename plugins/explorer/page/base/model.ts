@@ -23,6 +23,8 @@ export interface Attribute {
   readonly minLength?: number
   readonly maxLength?: number
   readonly pattern?: string
+  /** All values that it can have. */
+  readonly choices?: readonly string[]
   readonly path?: string
   readonly foreignKey?: string
   readonly inverseName?: string

@@ -11,6 +11,7 @@ export type Editor =
   | 'lines'
   | 'number'
   | 'bool'
+  | 'choice'
   | 'date'
   | 'time'
   | 'duration'
@@ -59,8 +60,9 @@ export function editorOf(attribute: Attribute, isNew: boolean): Editor | undefin
 
 /** The field for the type of an attribute, whether or not it can be assigned. */
 export function editorByType(attribute: Attribute): Editor | undefined {
-  const { kind, multiLine, maxLength, simpleDate } = attribute
+  const { kind, multiLine, maxLength, simpleDate, choices } = attribute
   if (kind === 'relatedEntity') return 'relation'
+  if (choices) return 'choice'
   if (attribute.type === 'date') return simpleDate ? 'date' : 'time'
   const editor = NUMBERS.has(attribute.type) ? 'number' : EDITORS[shapeOf(attribute)]
   return editor === 'text' && (multiLine || (maxLength ?? 0) > LINES_FROM) ? 'lines' : editor

@@ -56,17 +56,19 @@ function Control({ id, draft, attribute, editor, isWrong }: ControlProps) {
     case 'blob':
       return <FileField {...inputProps} draft={draft} attribute={attribute} />
     case 'bool':
+    case 'choice':
       return (
         <select
           {...inputProps}
-          value={input === null ? '' : String(input)}
-          onChange={({ currentTarget }) =>
-            setInput(attribute, currentTarget.value === '' ? null : currentTarget.value === 'true')
-          }
+          value={JSON.stringify(input)}
+          onChange={({ currentTarget }) => setInput(attribute, JSON.parse(currentTarget.value))}
         >
-          <option value="">null</option>
-          <option value="true">{text('yes')}</option>
-          <option value="false">{text('no')}</option>
+          {/* The model may have had other choices when the entity was saved. */}
+          {[...new Set([null, ...(attribute.choices ?? [true, false]), input])].map(each => (
+            <option value={JSON.stringify(each)}>
+              {typeof each === 'boolean' ? text(each ? 'yes' : 'no') : String(each)}
+            </option>
+          ))}
         </select>
       )
     case 'json':

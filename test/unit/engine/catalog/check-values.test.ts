@@ -73,6 +73,11 @@ const cases: Fault[] = [
         { type: 'string', pattern: '[A-Z]', default: 'a' },
         '"a" does not match pattern, which is [A-Z]',
       ],
+      [
+        'that is no choice',
+        { type: 'string', choices: ['A', 'B'], default: 'a' },
+        '"a" is not among choices, which is A,B',
+      ],
     ] as const
   ).map(([what, attribute, problem]) => ({
     name: `a default ${what}`,

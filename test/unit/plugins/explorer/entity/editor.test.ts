@@ -188,3 +188,13 @@ t.test('rules of the catalog', async t => {
   t.match(violationOf(of('long64', { maxValue: 5 }), '"6"'), { rule: 'maxValue' })
   t.match(violationOf(of('number', { minValue: 0 }), '-1'), { rule: 'minValue' })
 })
+
+t.test('an attribute with choices', async t => {
+  const mood: Attribute = { name: 'mood', kind: 'storage', type: 'string', choices: ['sad', 'happy'], maxLength: 1000 }
+  t.equal(editorOf(mood, true), 'choice')
+  t.equal(inputOf(mood, '"sad"'), 'sad')
+  t.equal(inputOf(mood, 'null'), null)
+  t.same(read(mood, 'happy'), { json: '"happy"' })
+  t.same(read(mood, null), { json: 'null' })
+  t.equal(editorOf({ ...mood, readOnly: true }, true), undefined)
+})
