@@ -84,7 +84,7 @@ function afterLastCharacter(bytes: Buffer): number {
 
 function decode(bytes: Buffer, isFirst: boolean): string {
   if (isFirst && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))) {
-    throw new Error(`the file is UTF-16; give --encoding ${bytes[0] === 0xff ? 'utf-16le' : 'utf-16be'}`)
+    throw new InputError(`the file is UTF-16; give --encoding ${bytes[0] === 0xff ? 'utf-16le' : 'utf-16be'}`)
   }
   const text = isUtf8(bytes) ? bytes.toString() : lines(bytes).map(decodeLine).join('')
   return isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text

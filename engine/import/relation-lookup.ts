@@ -147,7 +147,7 @@ export class RelationLookup {
     if (fields.length !== attributes.length) return undefined
     for (const lookup of this.lookups) {
       const field = fields[lookup.column]!
-      if (field !== null) this.name(row, lookup, csvValue(lookup.by, field.trim(), this.source), entities)
+      if (field !== null) this.nameField(row, lookup, field.trim(), entities)
     }
     return keys => {
       for (const [{ column }, key] of keys) fields[column] = key
@@ -173,6 +173,15 @@ export class RelationLookup {
         copy[relation.foreignKey.name] = key
       }
       return stringifyExact(copy)
+    }
+  }
+
+  /** A field that cannot be read, such as a date without a century, affects its row alone. */
+  private nameField(row: RelatedRow, lookup: Lookup, field: string, entities: NamedEntity[]): void {
+    try {
+      this.name(row, lookup, csvValue(lookup.by, field, this.source), entities)
+    } catch (error) {
+      row.unresolved = { reason: `${lookup.relation.name}: ${(error as Error).message}`, mayCome: false }
     }
   }
 

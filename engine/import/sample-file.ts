@@ -7,7 +7,7 @@ import { guessFormat } from './guess-format.ts'
 import { guessType } from './guess-type.ts'
 import type { SampleColumn } from './propose-class.ts'
 import { readText } from './read-text.ts'
-import { DELIMITERS, isAboveHeader, openCsv } from './row-file.ts'
+import { openCsv } from './open-csv.ts'
 import { fieldCount, NO_OBJECT, problemOf } from './row-reader.ts'
 import { type ByteSample, guessEncoding } from './sample-bytes.ts'
 import { CsvSplitter, NOT_CLOSED } from './split-csv.ts'
@@ -18,6 +18,8 @@ import type { TableFile, TableRow } from './table-file.ts'
 export interface TextFormat extends ForeignFormat {
   readonly encoding?: string | undefined
   readonly delimiter?: string | undefined
+  /** Number of lines above the header of CSV. */
+  readonly skipLines?: number | undefined
 }
 
 /** The first rows of a file, and properties of the file derived from them. */
@@ -46,8 +48,6 @@ interface UnreadableRow {
 }
 
 const MAX_ROWS = 10_000
-/** Number of records that are compared to choose a delimiter. */
-const RECORDS_TO_COMPARE = 200
 
 /**
  * Reads the first rows of a text file.
@@ -77,11 +77,7 @@ async function sampleCsv(
   const lines = await all(rawLines(parts))
   // The last line may be incomplete.
   if (!isWhole) lines.pop()
-  const first = lines.findIndex(({ text }) => !isAboveHeader(text))
-  const csvLines = once(first < 0 ? [] : lines.slice(first))
-  const { delimiter, header, records } = await openCsv(csvLines, chosenFormat.delimiter, sampleLines =>
-    guessDelimiter(sampleLines, names),
-  )
+  const { delimiter, skipLines, header, records } = await openCsv(once(lines), chosenFormat, names)
   const splitter = new CsvSplitter(delimiter)
   const rows: (string | null)[][] = []
   const unreadable: UnreadableRow[] = []
@@ -109,36 +105,9 @@ async function sampleCsv(
     rows: rows.length,
     unreadable,
     isWhole: isWhole && read <= MAX_ROWS,
-    format: { encoding: chosenFormat.encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
+    format: { encoding: chosenFormat.encoding, delimiter, skipLines, ...guessed, ...(nulls.length > 0 && { nulls }) },
     open,
   }
-}
-
-/** The delimiter with which the header names the most attributes, or else with which the most records have as many fields as the header. */
-function guessDelimiter(lines: readonly RowText[], names: ReadonlySet<string>): string {
-  let best: { delimiter: string; score: number } | undefined
-  for (const delimiter of DELIMITERS) {
-    const splitter = new CsvSplitter(delimiter)
-    const [header, ...records] = firstRecords(lines, splitter)
-    if (!header) continue
-    const fields = splitter.split(header.text)
-    const knownCount = fields.filter(name => names.has(name?.trim() ?? '')).length
-    const alike = records.filter(({ text }) => splitter.split(text).length === fields.length).length
-    const share = (alike + 1) / (records.length + 1)
-    const score = fields.length < 2 ? knownCount : knownCount + share * Math.log2(fields.length + 1)
-    if (!best || score > best.score) best = { delimiter, score }
-  }
-  return best?.delimiter ?? ','
-}
-
-function firstRecords(lines: readonly RowText[], splitter: CsvSplitter): RowText[] {
-  const records: RowText[] = []
-  for (const line of lines) {
-    splitter.push(line, records)
-    if (records.length >= RECORDS_TO_COMPARE) break
-  }
-  if (records.length < RECORDS_TO_COMPARE) splitter.end(records)
-  return records.filter(({ problem }) => problem === undefined)
 }
 
 async function sampleObjects(

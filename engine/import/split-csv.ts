@@ -102,10 +102,12 @@ export class CsvSplitter {
         isQuoted = false
         continue
       }
-      if (text[at] === '"') {
+      // Programs write ="0042" so that Excel keeps the text as it is.
+      const quoteAt = text[at] === '=' ? at + 1 : at
+      if (text[quoteAt] === '"') {
         this.value = ''
         isQuoted = true
-        at++
+        at = quoteAt + 1
         continue
       }
       const end = text.indexOf(delimiter, at)

@@ -1,3 +1,5 @@
+import { InputError } from '../base/input-error.ts'
+
 /** The text of a row, and the line of the file on which it starts, counted from 1. */
 export interface RowText {
   line: number
@@ -115,7 +117,7 @@ class ArraySplitter {
       if (this.depth === 0) {
         if (character !== '[') {
           const what = `line ${this.line}: ${JSON.stringify(character)} where an array should begin`
-          throw new Error(character === '{' ? `${what}; for an object on each line give --format ndjson` : what)
+          throw new InputError(character === '{' ? `${what}; for an object on each line give --format ndjson` : what)
         }
         this.depth = 1
         start = i + 1
@@ -147,7 +149,7 @@ class ArraySplitter {
 
   *end(): Generator<RowText> {
     if (this.isOver) return
-    if (this.depth === 0) throw new Error('the file is empty')
+    if (this.depth === 0) throw new InputError('the file is empty')
     // Text after unclosed brackets may contain further elements.
     while (this.depth > 1 && !this.isOver) yield* this.recover(`its brackets do not close`)
     if (this.isOver) return

@@ -91,7 +91,7 @@ async function sentRows(
   { file, columns }: ImportArguments,
   warn: (line: string) => void,
 ): Promise<SentRows> {
-  const sample = await rows.sample()
+  const sample = await rows.sample(new Set(Object.keys(columns ?? {})))
   const namedColumns = withoutEmpty(sample, columns)
   if (rows.table) {
     tellFormat(file, rows.format, sample, warn)
@@ -123,13 +123,26 @@ async function open(file: string, progress: ProgressDisplay): Promise<AsyncItera
 function addressOf(
   url: string,
   into: string,
-  { format, existing, trial, columns, relations, delimiter, decimal, dates, encoding, nulls }: ImportArguments,
+  {
+    format,
+    existing,
+    trial,
+    columns,
+    relations,
+    delimiter,
+    skipLines,
+    decimal,
+    dates,
+    encoding,
+    nulls,
+  }: ImportArguments,
 ): URL {
   const address = new URL(`${url}/rest/$import/${encodeURIComponent(into)}`)
   const parameters = {
     format,
     existing,
     delimiter,
+    skipLines: skipLines === undefined ? undefined : String(skipLines),
     decimal,
     dates,
     encoding,

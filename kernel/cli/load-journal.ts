@@ -11,6 +11,7 @@ interface JournalHead {
   modifiedMs: number
   format: string
   delimiter: string | null
+  skipLines: number | null
   encoding: string | null
   sheet?: string | undefined
   headerRow?: number | undefined

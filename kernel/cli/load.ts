@@ -78,8 +78,7 @@ export async function load(
   const format = rowFormatOf(settings)
   const source = await openSource(settings.file, signal)
   try {
-    const delimiter = readDelimiter(settings.delimiter)
-    return await loadSource(config, { ...settings, format, delimiter }, source, { output, signal, dialog })
+    return await loadSource(config, { ...settings, format }, source, { output, signal, dialog })
   } finally {
     source.close()
   }
@@ -124,7 +123,7 @@ async function loadSource(
   try {
     const dataClass = dataClassOf({ dataClass: into }, engine.catalog)
     createdClass?.write()
-    const sample = first ?? (await rows.sample(new Set(dataClass.attributesByName.keys())))
+    const sample = first ?? (await rows.sample(namesIn(dataClass, columns)))
     if (!createdClass) tellFormat(name, format, sample, dialog.print)
     const read = {
       ...sample.format,
@@ -139,6 +138,7 @@ async function loadSource(
         modifiedMs: source.modifiedMs,
         format,
         delimiter: settings.delimiter ?? null,
+        skipLines: settings.skipLines ?? null,
         encoding: settings.encoding ?? null,
         sheet: settings.sheet,
         headerRow: settings.headerRow,
@@ -227,6 +227,10 @@ function openFile(
   return openRowFile({ bytes, format: rows.format, ...read, columns: names }, dataClass)
 }
 
+/** Names by which the header of a file is recognized. */
+const namesIn = ({ attributesByName }: DataClass, columns: LoadArguments['columns'] = {}): ReadonlySet<string> =>
+  new Set([...attributesByName.keys(), ...Object.keys(columns)])
+
 /** Attributes by the names of JSON properties that differ from the attributes' names. */
 function namesOf(
   { columns }: FileSample,
@@ -239,14 +243,6 @@ function namesOf(
     return isOther ? [[name, attribute]] : []
   })
   return names.length === 0 ? undefined : Object.fromEntries(names)
-}
-
-function readDelimiter(text: string | undefined): string | undefined {
-  const delimiter = text === 'tab' || text === '\\t' ? '\t' : text
-  if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter))) {
-    throw new InputError(`--delimiter ${JSON.stringify(text)}: give one character, or the word tab`)
-  }
-  return delimiter
 }
 
 const MAX_HINTS = 5

@@ -91,11 +91,7 @@ export async function newClass(
   if (Object.hasOwn(model.dataClasses, name))
     throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
   if (sample.columns.length === 0) throw new InputError(`${file} is empty: it has no columns for a dataclass`)
-  const [wrong] = sample.unreadable
-  if (wrong && sample.rows === 0)
-    throw new InputError(
-      `no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; ${sample.open.join('; ') || 'is the first line the header?'}; nothing was created`,
-    )
+  refuseUnreadable(file, sample)
   const proposal = proposeClass({
     className: name,
     columns: sample.columns,
@@ -131,6 +127,15 @@ export async function newClass(
       writeFileSync(config.model, newText)
     },
   }
+}
+
+/** @throws {InputError} no row of the sample can be read */
+function refuseUnreadable(file: string, { unreadable, rows, open, hasFields, isTyped, format }: FileSample): void {
+  const [wrong] = unreadable
+  if (!wrong || rows > 0) return
+  const header = `is line ${(format.skipLines ?? 0) + 1} the header? --skip-lines leaves out the lines above it`
+  const hints = [...open, ...(hasFields && !isTyped ? [header] : []), 'nothing was created']
+  throw new InputError(`no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; ${hints.join('; ')}`)
 }
 
 /** Reads the model file, or begins a new one. */

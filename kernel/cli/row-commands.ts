@@ -23,6 +23,8 @@ const RELATION = [
 
 /** Maximum number of rows of a sheet. Source: Excel specifications and limits. */
 const MAX_ROWS = 1_048_576
+/** Maximum number of lines above a header. */
+const MAX_SKIPPED = 100_000
 
 /** Adds the options that say how the rows of a file are written. */
 const withFormat = (command: Command): Command =>
@@ -41,6 +43,11 @@ const withFormat = (command: Command): Command =>
     )
     .option('--links', 'read the addresses of hyperlinks in an Excel file in place of the texts of their cells')
     .option('--delimiter <character>', 'character between CSV fields, or tab; detected in the header by default')
+    .option(
+      '--skip-lines <count>',
+      'number of lines above the header of a CSV file; detected by default: blank lines, comments with #, titles',
+      numberFrom(0, MAX_SKIPPED),
+    )
     .addOption(
       new Option('--decimal <character>', 'decimal character of numbers in CSV; detected by default').choices(DECIMALS),
     )

@@ -5,12 +5,13 @@ import type { FileSample, ForeignFormat, LoadSummary, RelationsBy } from '../../
 /** Describes in one line how a file is read. */
 export function describeFormat(
   format: string,
-  { description, format: { encoding, delimiter, decimal, dates, nulls = [] } }: FileSample,
+  { description, format: { encoding, delimiter, skipLines = 0, decimal, dates, nulls = [] } }: FileSample,
 ): string {
   if (format !== 'csv') return description ?? `${format.toUpperCase()} in ${encoding}`
   const parts = [
     `CSV in ${encoding}`,
     `${delimiter === '\t' ? 'a tab' : `"${delimiter}"`} between fields`,
+    skipLines > 0 && `header in line ${skipLines + 1}`,
     decimal && `numbers with "${decimal}"`,
     dates && `dates ${DATE_WORDS[dates]}`,
     nulls.length > 0 &&

@@ -37,6 +37,8 @@ export interface RowArguments extends ForeignFormat {
   /** Reads the addresses of hyperlinks in an Excel file in place of the texts of their cells. */
   links?: boolean | undefined
   delimiter?: string | undefined
+  /** Number of lines above the header of CSV. */
+  skipLines?: number | undefined
   encoding?: string | undefined
   /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
   errors?: string | undefined
@@ -73,7 +75,7 @@ export type RowSource =
 export async function openRows(
   format: Format | TableFormat,
   path: string,
-  { columns = {}, encoding, delimiter, decimal, dates, nulls, ...others }: Omit<RowArguments, 'file'>,
+  { columns = {}, encoding, delimiter, skipLines, decimal, dates, nulls, ...others }: Omit<RowArguments, 'file'>,
   open: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>,
 ): Promise<RowSource> {
   if (isTableFormat(format)) {
@@ -88,8 +90,20 @@ export async function openRows(
     async sample(names) {
       const { sample, all } = await sampleBytes(await open())
       bytes = all
-      return sampleFile(format, sample, { encoding, delimiter, decimal, dates, nulls }, names)
+      return sampleFile(
+        format,
+        sample,
+        { encoding, delimiter: characterOf(delimiter), skipLines, decimal, dates, nulls },
+        names,
+      )
     },
     bytes: () => bytes,
   }
+}
+
+/** @throws {InputError} it is not a delimiter */
+function characterOf(delimiter: string | undefined): string | undefined {
+  const character = delimiter === 'tab' || delimiter === '\\t' ? '\t' : delimiter
+  if (character === undefined || (character.length === 1 && !/["\r\n]/.test(character))) return character
+  throw new InputError(`--delimiter ${JSON.stringify(delimiter)}: give one character, or the word tab`)
 }

@@ -20,6 +20,10 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
     doc: 'JSON object with an attribute for each column name; null leaves a column out, `{"attribute":"employer","by":"Company.name"}` looks up a related entity.',
   },
   $delimiter: { schema: text, doc: 'Character between CSV fields, or `tab`.' },
+  $skipLines: {
+    schema: { type: 'integer', minimum: 0, maximum: 999_999 },
+    doc: 'Number of lines above the header; by default blank lines, comments and titles are recognized.',
+  },
   $decimal: { schema: oneOf('.', ','), doc: 'Decimal character of numbers.' },
   $dates: { schema: oneOf('ymd', 'dmy', 'mdy'), doc: 'Order of day, month and year.' },
   $encoding: { schema: text, doc: 'Encoding of the body, such as `windows-1252`; UTF-8 by default.' },

@@ -30,6 +30,7 @@ export function readOptions(request: RestRequest): Options {
     existing: readChoice('$existing', EXISTING) ?? 'reject',
     isTrial: request.flag('$trial'),
     delimiter: delimiterOf(request.parameter('$delimiter')),
+    skipLines: skipLinesOf(request.parameter('$skipLines')),
     decimal: readChoice('$decimal', [',', '.']),
     dates: readChoice('$dates', ['ymd', 'dmy', 'mdy']),
     encoding: request.parameter('$encoding'),
@@ -74,6 +75,11 @@ function delimiterOf(text: string | undefined): string | undefined {
   const delimiter = text === 'tab' ? '\t' : text
   if (delimiter === undefined || (delimiter.length === 1 && !/["\r\n]/.test(delimiter))) return delimiter
   throw ImportErrors.PARAMETER('$delimiter', text!.slice(0, 100), 'one character, or the word tab')
+}
+
+function skipLinesOf(text: string | undefined): number | undefined {
+  if (text === undefined || /^\d{1,6}$/.test(text)) return text === undefined ? undefined : Number(text)
+  throw ImportErrors.PARAMETER('$skipLines', text.slice(0, 100), 'a number of lines, at most 999999')
 }
 
 type Columns = Pick<ImportRequest, 'columns' | 'relations'>

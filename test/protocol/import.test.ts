@@ -161,6 +161,19 @@ t.test('a preview shows columns and first rows as they would be read, and saves 
   t.same(await names(server), ['A'])
 })
 
+t.test('lines above the header are recognized, or their number is given', async t => {
+  const server = await open(t)
+  const body = (above: string): string => `${above}name;code\nA;a\nB;b\n`
+  for (const [above, parameters] of [
+    ['# of 2024, by me\n', ''],
+    ['Report\n\n', ''],
+    ['code;name\n', '&$skipLines=1'],
+  ] as const) {
+    const { json } = await server.post(`/$import/Company?$trial=true${parameters}`, body(above), CSV)
+    t.match(json, { read: 2, inserted: 2 }, JSON.stringify(json))
+  }
+})
+
 t.test('an import has the name that its client gives it', async t => {
   const server = await open(t)
   const request = httpRequest({
@@ -249,6 +262,15 @@ t.test('refusals', async t => {
     ],
     [server, 'POST', '/$import/Company?$columns=[]', 'name\nA', CSV, 400, /\$columns=\[\] cannot be used/],
     [server, 'POST', '/$import/Company?$delimiter=ab', 'name\nA', CSV, 400, /\$delimiter=ab cannot be used/],
+    [
+      server,
+      'POST',
+      '/$import/Company?$skipLines=x',
+      'name\nA',
+      CSV,
+      400,
+      /\$skipLines=x cannot be used; it is a number/,
+    ],
     [server, 'POST', '/$import/Company?$preview=0', 'name\nA', CSV, 400, /\$preview=0 cannot be used; it is a number/],
     [server, 'POST', '/$import/Company?$preview=1&$encoding=x', 'name\nA', CSV, 400, /no encoding "x".*; 0 rows/],
     [server, 'POST', '/$import/Company?$id=a/b', 'name\nA', CSV, 400, /\$id=a\/b cannot be used; it is at most 64/],
@@ -297,6 +319,10 @@ t.test('tesser import', async t => {
   await t.rejects(run({ file: join(folder, 'none.csv') }), { message: /^there is no file/ })
   await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not tell its format/ })
   await t.rejects(run({ url: 'http://127.0.0.1:1' }), { message: /127\.0\.0\.1:1 cannot be reached/ })
+  writeFileSync(file, 'above\nName\tbig\nC\t1\n')
+  t.ok(await run({ delimiter: 'tab', skipLines: 1 }))
+  t.match(notes.at(-1), /^a\.csv: CSV in utf-8, a tab between fields, header in line 2$/)
+  writeFileSync(file, 'Name,big\nB,1\n')
   t.ok(await run({ columns: {} }), 'a header is that of the attribute which it would be named')
   t.match(notes[0], /^a\.csv: CSV in utf-8, "," between fields$/)
   await t.rejects(run({ columns: { Name: 'nme' } }), {

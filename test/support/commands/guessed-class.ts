@@ -3,13 +3,12 @@ import type { Test } from 'tap'
 import type { DataClassModel, StorageModel } from '../../../engine/catalog/model-schema.ts'
 import { isLongNumber, parseExact } from '../../../engine/base/exact-json.ts'
 import { bytesOf, type Engine, openEngine } from '../../../engine/index.ts'
-import type { ForeignFormat } from '../../../engine/import/foreign-values.ts'
 import { loadRows } from '../../../engine/import/load-rows.ts'
 import { type ProposedClass, proposeClass } from '../../../engine/import/propose-class.ts'
 import { rejectedRow } from '../../../engine/import/rejected-row.ts'
 import { openRowFile, openTableRows } from '../../../engine/import/row-file.ts'
 import { sampleBytes } from '../../../engine/import/sample-bytes.ts'
-import { type FileSample, sampleFile, sampleTable } from '../../../engine/import/sample-file.ts'
+import { type FileSample, sampleFile, sampleTable, type TextFormat } from '../../../engine/import/sample-file.ts'
 import { openTable } from '../../../engine/import/open-table.ts'
 import type { TableFile } from '../../../engine/import/table-file.ts'
 import { engineOptions } from '../engine/engine-options.ts'
@@ -25,7 +24,7 @@ export interface GuessedFile {
 /** @param sampled the part of the file by which the dataclass is proposed: all of it by default */
 export async function guessFile(
   bytes: Buffer,
-  given: ForeignFormat & { encoding?: string } = {},
+  given: TextFormat = {},
   format: Format = 'csv',
   sampled = bytes,
 ): Promise<GuessedFile> {

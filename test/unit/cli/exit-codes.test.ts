@@ -19,6 +19,9 @@ const FILES = {
   'wrong.csv': 'ID,nothing\n1,2\n',
   'bad.csv': 'ID\nx\n',
   'text.xlsx': 'no',
+  'quote.csv': 'ID,"x\n1,2\n',
+  'utf16.csv': Buffer.from('\uFEFFID\n1\n', 'utf16le'),
+  'object.json': '{"ID":1}',
   'words.csv': 'paid\nja\nperhaps\n',
 }
 const SERVER = ['--url', 'http://127.0.0.1:1']
@@ -29,6 +32,16 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [['load', 'wrong.csv', '--into', 'Person'], 2, /column "nothing" is not an attribute of Person/],
   [['load', 'a.csv', '--into', 'Person', '--format', 'txt'], 2, /'txt' is invalid/],
   [['load', 'a.csv', '--into', 'Person', '--relation', 'ID=Person.ID'], 2, /ID is not a relation/],
+  [['load', 'quote.csv', '--into', 'Person'], 2, /line 1, the header: a quote is opened and not closed/],
+  [['load', 'utf16.csv', '--into', 'Person', '--encoding', 'utf-8'], 2, /is UTF-16; give --encoding utf-16le/],
+  [['load', 'object.json', '--into', 'Person'], 2, /where an array should begin/],
+  [['load', 'a.csv', '--into', 'Person', '--skip-lines', '-1'], 2, /give an integer from 0/],
+  [
+    ['load', 'a.csv', '--into', 'Person', '--delimiter', '::'],
+    2,
+    /--delimiter "::": give one character, or the word tab/,
+  ],
+  [['import', 'a.csv', '--into', 'Person', '--delimiter', '::', ...SERVER], 2, /give one character, or the word tab/],
   [['load', 'words.csv', '--new-class', '--yes', '--type', 'paid=bool'], 2, /column "paid" has "perhaps"/],
   [['load', 'words.csv', '--new-class', '--yes', '--type', 'paid=bol'], 2, /"bol"/],
   [['load', 'model.txt', '--into', 'Person'], 2, /does not tell its format/],

@@ -216,12 +216,13 @@ t.test('rows that cannot be read are announced, and a file of them makes no data
   const { load, config, cwd } = world(t, {
     'a.csv': 'n,x\na,1\nb\nc,2\n"d,3\n',
     'b.ndjson': '{"n":1}\n[1]\n{"n":2\n',
-    'title.csv': 'Airports of the world\niata,city\nZRH,Zürich\n',
+    'title.csv': 'Airports\nZRH,1\nBRN,2\n',
     'one.ndjson': '[1]\n',
   })
   const create = { newClass: 'A', yes: true } as const
   const before = readFileSync(config.model, 'utf8')
-  const message = /^no row of title\.csv can be read: line 2: 2 fields for 1 column; is the first line the header\?/
+  const message =
+    /^no row of title\.csv can be read: line 2: 2 fields for 1 column; is line 1 the header\? --skip-lines/
   await t.rejects(load('title.csv', { create }), { name: 'InputError', message })
   await t.rejects(load('one.ndjson', { create }), { message: /is empty: it has no columns for a dataclass/ })
   t.equal(readFileSync(config.model, 'utf8'), before)

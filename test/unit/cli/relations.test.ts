@@ -14,6 +14,7 @@ const model = {
         name: { type: 'string', indexed: true },
         code: { type: 'long64', unique: true },
         city: { type: 'string' },
+        founded: { type: 'date', simpleDate: true, indexed: true },
       },
     },
     Person: {
@@ -88,6 +89,14 @@ t.test('by numbers, and by rows further down of the same dataclass', async t => 
   const keys = new Map((await chain.people()).map(({ ID, name, bossID }) => [name, { ID, bossID }]))
   t.equal(keys.get('A')!.bossID, keys.get('B')!.ID)
   t.equal(keys.get('B')!.bossID, keys.get('C')!.ID)
+})
+
+t.test('a value that cannot be read as the attribute of the related entity affects its row alone', async t => {
+  const { load, people } = await world(t, { 'people.csv': 'name,employer\nA,1.2.24\nB,\n' })
+  const { text, rejected } = await load('people.csv', { relations: { employer: 'Company.founded' } })
+  t.match(text, /^2 rows read: 1 inserted, 1 rejected\n/)
+  t.match(rejected, [{ line: 2, errors: [/^employer: founded: the year of "1\.2\.24" has fewer than four digits/] }])
+  t.match(await people(), [{ name: 'B' }])
 })
 
 t.test('the name of a relation may be that of its column, as the header has it', async t => {

@@ -206,6 +206,124 @@ const ODDITIES: readonly Oddity[] = [
       ['b', null],
     ],
   },
+  // Lines above the header
+  {
+    name: 'comments with as many commas as the header',
+    file: '# export, of 2024\n# by me\nid,name\n1,A\n2,B\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    format: { skipLines: 2 },
+  },
+  {
+    name: 'a comment without a blank above a header',
+    file: '#export,2024\nid,name\n1,A\n2,B\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    format: { skipLines: 1 },
+  },
+  {
+    name: 'a header that begins with #',
+    file: '## by me\n#id,name\n1,A\n2,B\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    format: { skipLines: 1 },
+  },
+  {
+    name: 'a header that numpy writes',
+    file: '# id,name\n1,A\n2,B\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    format: { skipLines: 0 },
+  },
+  {
+    name: 'a header that begins with #, above texts',
+    file: '#a,name\nx,A\ny,B\n',
+    types: { a: 'string', name: 'string' },
+    rows: [
+      ['x', 'A'],
+      ['y', 'B'],
+    ],
+    format: { skipLines: 0 },
+  },
+  {
+    name: 'a title above a header',
+    file: 'Report, of 2024\nid;name\n1;A\n2;B\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    format: { delimiter: ';', skipLines: 1 },
+  },
+  {
+    name: 'titles as spreadsheets write them, and a blank line',
+    file: 'Report,,\n"of\n2024",,\n\nid,name,year\n1,A,2024\n2,B,2025\n',
+    types: { id: 'long', name: 'string', year: 'long' },
+    rows: [
+      [1, 'A', 2024],
+      [2, 'B', 2025],
+    ],
+    format: { skipLines: 4 },
+  },
+  {
+    name: 'titles and a date above columns of years',
+    file: 'Population\nCreated;1.2.2024\nname;2019;2020\nA;1;2\nB;3;4\n',
+    types: { name: 'string', _2019: 'long', _2020: 'long' },
+    rows: [
+      ['A', 1, 2],
+      ['B', 3, 4],
+    ],
+    format: { skipLines: 2 },
+  },
+  {
+    name: 'sep= and a comment',
+    file: 'sep=;\n# me\nid;name\n1;A\n2;B\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    format: { skipLines: 2 },
+  },
+  {
+    name: 'lines to skip that are given',
+    file: 'id,name\nnr,label\n1,A\n2,B\n',
+    types: { nr: 'long', label: 'string' },
+    rows: [
+      [1, 'A'],
+      [2, 'B'],
+    ],
+    given: { skipLines: 1 },
+  },
+  {
+    name: 'a header with fewer columns than its rows',
+    file: 'n,x\na,1,2\nb,2,3\n',
+    types: { n: 'string', x: 'string' },
+    rows: [],
+    rejected: { 2: /3 fields for 2/, 3: /3 fields for 2/ },
+    format: { skipLines: 0 },
+  },
+  {
+    name: 'formulas that keep texts as they are',
+    file: 'id,name\n1,="0042"\n2,="a,""b"""\n',
+    types: { id: 'long', name: 'string' },
+    rows: [
+      [1, '0042'],
+      [2, 'a,"b"'],
+    ],
+  },
 ]
 
 loadEach(ODDITIES)

@@ -1,6 +1,6 @@
 /** Odd files of CSV: the dataclass that is proposed for each, and the rows that are loaded. */
 import t from 'tap'
-import type { ForeignFormat } from '../../../../engine/import/foreign-values.ts'
+import type { TextFormat } from '../../../../engine/import/sample-file.ts'
 import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../../../support/commands/guessed-class.ts'
 
 /** CSV files as they are found: the dataclass that is proposed, and the values after loading. */
@@ -13,7 +13,7 @@ export interface Oddity {
   readonly rows: readonly (readonly unknown[])[]
   /** Lines of rows that cannot be saved, with a reason. */
   readonly rejected?: Readonly<Record<number, RegExp>>
-  readonly given?: ForeignFormat & { encoding?: string }
+  readonly given?: TextFormat
   /** Format that is guessed, as far as it is checked. */
   readonly format?: object
   /** A question that stays open. */
