@@ -1,4 +1,6 @@
 import type { DateOrder } from '../base/row-formats.ts'
+import { currencyOf, splitAmount } from './amounts.ts'
+import { foreignDate, TWO_CENTURIES } from './foreign-dates.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 
 /** Values of a column of CSV in a sample; null for an empty field. */
@@ -27,7 +29,11 @@ interface GuessedFormat extends ForeignFormat {
 }
 
 const NUMERIC = /^[+-]?(?:\d+|\d{1,3}(?:[.,\s'’]\d{3})+)(?:[.,]\d+)?$/
-const DAY = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?:[ T]\d{1,2}:.*)?$/
+const DAY = /^\d{1,2}([./-])\d{1,2}\1\d{4}(?:[ T]\d{1,2}:.*)?$/
+/** The same, also with two digits of the year. */
+const ANY_DAY = /^(\d{1,2})([./-])(\d{1,2})\2(?:\d{4}|\d\d)(?:[ T]\d{1,2}:.*)?$/
+/** Numbers that look like a date without a century; with single digits between points they are more often versions. */
+const SHORT_DAY = /^(?:\d{1,2}([/-])\d{1,2}\1\d\d|\d\d\.\d\d\.\d\d)(?:[ T]\d{1,2}:.*)?$/
 
 /**
  * Decides how numbers and dates are written, based on values with only one possible meaning: `25/12/2024` decides, `03/04/2024` does not.
@@ -38,15 +44,33 @@ export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: Forei
   const filledColumns = columns.map(column =>
     column.flatMap(value => (value === null || NULL_TEXTS.has(value.trim()) ? [] : [value.trim()])),
   )
-  const decimal = chosenFormat.decimal ?? decide(DECIMAL, filledColumns, open)
-  const dates = chosenFormat.dates ?? decide(DATES, filledColumns, open)
-  return { decimal, dates, nulls: chosenFormat.nulls, open }
+  const { years, nulls } = chosenFormat
+  const currencies = chosenFormat.currencies ?? currenciesIn(filledColumns)
+  const numbers = filledColumns.map(column => numbersOf(column, currencies))
+  const decimal = chosenFormat.decimal ?? decide(DECIMAL, numbers, open)
+  const dates = chosenFormat.dates ?? decide(datesWith(years), filledColumns, open)
+  if (years === undefined) decide(YEARS, filledColumns, open)
+  return { decimal, dates, years, currencies, nulls, open }
+}
+
+/** Currencies of columns that have only amounts in one currency each. */
+function currenciesIn(columns: readonly (readonly string[])[]): string[] | undefined {
+  const all = new Set(columns.flatMap(column => currencyOf(column) ?? []))
+  return all.size > 0 ? [...all] : undefined
+}
+
+/** Values of a column, the amounts without their currencies. */
+function numbersOf(column: readonly string[], currencies: readonly string[] = []): readonly string[] {
+  const currency = currencies.length > 0 ? currencyOf(column, currencies) : undefined
+  return currency !== undefined && currencies.includes(currency)
+    ? column.map(text => splitAmount(text, currencies)!.number)
+    : column
 }
 
 /** A question about a format, and how values answer it. */
 interface Question<Answer extends string> {
   /** Form that all values of a column must have for the column to be considered. */
-  readonly form: RegExp
+  readonly form: Pick<RegExp, 'test'>
   /** @returns null for an ambiguous value, undefined for one that does not concern the question */
   answer(text: string): Answer | null | undefined
   /** @param text ambiguous value, or one for each answer */
@@ -75,10 +99,11 @@ const DECIMAL: Question<'.' | ','> = {
       : `${texts[0]} may have thousands or decimals after its comma: --decimal . or --decimal , decides`,
 }
 
-const DATES: Question<DateOrder> = {
-  form: DAY,
+/** Years of two digits count only if an option says what they mean. */
+const datesWith = (years: number | undefined): Question<DateOrder> => ({
+  form: years === undefined ? DAY : ANY_DAY,
   answer(text) {
-    const [, first, separator, second] = DAY.exec(text)!
+    const [, first, separator, second] = ANY_DAY.exec(text)!
     if (separator === '.' || Number(first) > 12) return 'dmy'
     return Number(second) > 12 ? 'mdy' : null
   },
@@ -86,6 +111,13 @@ const DATES: Question<DateOrder> = {
     texts.length > 1
       ? `dates have the day first, as ${texts[0]}, and the month first, as ${texts[1]}: --dates dmy or --dates mdy decides`
       : `${texts[0]} may have the day or the month first: --dates dmy or --dates mdy decides`,
+})
+
+/** The option for years of two digits has no answer in the values. */
+const YEARS: Question<never> = {
+  form: { test: text => SHORT_DAY.test(text) || foreignDate(text, {}) !== undefined },
+  answer: text => (SHORT_DAY.test(text) || foreignDate(text, {}) === TWO_CENTURIES ? null : undefined),
+  ask: ([text]) => `${text} has a year of two digits: --years 1930 reads such years as those from 1930 to 2029`,
 }
 
 function decide<Answer extends string>(

@@ -3,6 +3,7 @@ import { parseDate } from '../base/time/read-date.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { loadModel } from '../catalog/load-model.ts'
 import { MAX_DIMENSION, type StorageModel } from '../catalog/model-schema.ts'
+import { currencyOf } from './amounts.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { NULL_TEXTS } from './guess-format.ts'
 import { misfits } from './misfit.ts'
@@ -14,6 +15,8 @@ interface GuessedType {
   readonly attribute: StorageModel
   /** Texts among the values that represent null. */
   readonly nulls: readonly string[]
+  /** Currency of all values. */
+  readonly currency?: string | undefined
 }
 
 /** Types that hold every value of a column to which a source assigns them. */
@@ -56,13 +59,14 @@ export function guessType(values: readonly unknown[], isTyped: boolean, format: 
     return undefined
   }
   const commonType = find(texts)
-  if (commonType) return { attribute: commonType, nulls: [] }
+  if (commonType) return { attribute: commonType, nulls: [], currency: amountsIn(texts, format) }
   const markers = format.nulls ? new Set(format.nulls) : NULL_TEXTS
   const nonNulls = texts.filter(text => !markers.has(text.trim()))
   const nonNullType = isTyped || nonNulls.length === texts.length ? undefined : find(nonNulls)
   if (nonNullType)
     return {
       attribute: nonNullType,
+      currency: amountsIn(nonNulls, format),
       nulls: [...new Set(texts.map(text => text.trim()).filter(text => markers.has(text)))],
     }
   const multiLine = texts.some(text => /[\r\n]/.test(text.trim()))
@@ -78,8 +82,21 @@ function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefin
   if (texts.every(isUuid)) yield { type: 'uuid' }
 }
 
+/** The currency of a column of amounts; undefined for a column of other values. */
+function amountsIn(texts: readonly string[], { currencies = [] }: ForeignFormat): string | undefined {
+  const currency = currencies.length > 0 ? currencyOf(texts, currencies) : undefined
+  return currency !== undefined && currencies.includes(currency) ? currency : undefined
+}
+
 /** Types that the form of the values suggests, the most specific first. */
-function* candidates(texts: readonly string[], format: ForeignFormat): Generator<StorageModel | undefined> {
+function* candidates(texts: readonly string[], given: ForeignFormat): Generator<StorageModel | undefined> {
+  if (amountsIn(texts, given) !== undefined)
+    yield decimalOf(
+      texts.map(text => numberIn(text, given)),
+      MONEY_SCALE,
+    )
+  // An amount among other values is a text.
+  const format = { ...given, currencies: undefined }
   const all = (type: StorageModel['type']): boolean => texts.every(text => FORMS[type]!(text, format))
   if (isBool(texts)) yield { type: 'bool' }
   if (all('long')) {
@@ -87,7 +104,7 @@ function* candidates(texts: readonly string[], format: ForeignFormat): Generator
     yield { type: 'long64' }
   } else if (all('decimal')) {
     const numbers = texts.map(text => numberIn(text, format))
-    if (isMoney(numbers)) yield { type: 'decimal', scale: 2 }
+    if (isMoney(numbers)) yield { type: 'decimal', scale: MONEY_SCALE }
     if (all('number')) yield { type: 'number' }
     else yield decimalOf(numbers)
   }
@@ -115,10 +132,12 @@ const isMoney = (numbers: readonly string[]): boolean =>
 /** Maximum number of decimal places of a decimal attribute. */
 const MAX_SCALE = 18
 
+const MONEY_SCALE = 2
+
 /** Decimal type with enough places for all numbers. */
-function decimalOf(numbers: readonly string[]): StorageModel | undefined {
+function decimalOf(numbers: readonly string[], leastScale = 0): StorageModel | undefined {
   const exponents = numbers.map(text => Number(significant(text).split('e')[1] ?? 0))
-  const scale = exponents.reduce((most, exponent) => Math.max(most, -exponent), 0)
+  const scale = exponents.reduce((most, exponent) => Math.max(most, -exponent), leastScale)
   return scale <= MAX_SCALE ? { type: 'decimal', scale } : undefined
 }
 

@@ -40,6 +40,8 @@ interface ProposedColumn {
   readonly model: StorageModel
   /** True if the type was guessed from the values, not given by the user or by the file. */
   readonly isGuessed: boolean
+  /** Currency of all values. */
+  readonly currency?: string | undefined
   /** Clause that says what part of the values the attribute loses. */
   readonly loss?: string | undefined
 }
@@ -94,7 +96,7 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
       return { column, attribute, model: chosenType ?? typeFor(type!, values, format), isGuessed: false }
     const guess = guessType(values, isTyped, format)
     for (const text of guess.nulls) nulls.add(text)
-    return { column, attribute, model: guess.attribute, isGuessed: true }
+    return { column, attribute, model: guess.attribute, isGuessed: true, currency: guess.currency }
   })
   const unique = proposedColumns.filter(isUnique)
   const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
@@ -116,8 +118,8 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposedColumns.find(each => each.attribute === key)!),
     nulls: [...nulls],
     values: Object.fromEntries(
-      proposals.flatMap(({ attribute, isGuessed, loss }) =>
-        attribute === null ? [] : [[attribute, { isGuessed, losesDigits: loss !== undefined }]],
+      proposals.flatMap(({ attribute, isGuessed, loss, currency }) =>
+        attribute === null ? [] : [[attribute, { isGuessed, losesDigits: loss !== undefined, currency }]],
       ),
     ),
   }
@@ -141,8 +143,11 @@ function freeColumn(name: string, otherNames: readonly (string | null)[]): strin
   return freeName(name, each => takenNames.has(each.toLowerCase()))
 }
 
-const lossOfColumn = ({ column, attribute, model }: ProposedColumn, isTyped: boolean): string | undefined =>
-  attribute === null ? undefined : (column.loss ?? lossOf(model, column.values, isTyped))
+function lossOfColumn({ column, attribute, model, currency }: ProposedColumn, isTyped: boolean): string | undefined {
+  if (attribute === null) return undefined
+  if (currency !== undefined) return `the amounts are without their currency, ${currency}`
+  return column.loss ?? lossOf(model, column.values, isTyped)
+}
 
 /** True for a column without nulls whose values differ. */
 function isUnique({ column: { values }, attribute, model }: ProposedColumn): boolean {

@@ -43,16 +43,18 @@ export interface RowFile {
  * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
-  const { bytes, encoding, decimal, dates, nulls, columns: names = {}, leavesOutOthers = false } = file
+  const { bytes, encoding, columns: names = {}, leavesOutOthers = false } = file
+  const { decimal, dates, years, currencies, nulls } = file
+  const foreign = { decimal, dates, years, currencies, nulls }
   const parts = readText(bytes, encoding)
   if (file.format !== 'csv') {
-    const format = { decimal, dates, nulls, names: file.columns }
+    const format = { ...foreign, names: file.columns }
     return { format, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
   }
   const knownNames = new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)])
   const { delimiter, header, records } = await openCsv(rawLines(parts), file, knownNames)
   const attributes = file.attributes ?? attributesOf(header, dataClass, names, leavesOutOthers)
-  return { format: { decimal, dates, nulls, csv: { delimiter, attributes } }, header, rows: records }
+  return { format: { ...foreign, csv: { delimiter, attributes } }, header, rows: records }
 }
 
 /** Opens the rows of a table like rows of comma-separated CSV. @throws {Error} a column is not an attribute of the dataclass */

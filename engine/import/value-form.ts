@@ -4,7 +4,9 @@ import { excerpt } from '../base/text/excerpt.ts'
 import { parseDate } from '../base/time/read-date.ts'
 import type { Attribute } from '../catalog/attribute.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
-import { type ForeignFormat, foreignDate, foreignNumber, isShortDate } from './foreign-values.ts'
+import { splitAmount } from './amounts.ts'
+import { foreignDate } from './foreign-dates.ts'
+import { type ForeignFormat, foreignNumber } from './foreign-values.ts'
 import { lossIn } from './loss.ts'
 
 /**
@@ -35,6 +37,8 @@ export interface ProposedValues {
   readonly isGuessed: boolean
   /** The proposal says that the type does not keep all digits. */
   readonly losesDigits: boolean
+  /** Currency of all values, which the attribute does not have. */
+  readonly currency?: string | undefined
 }
 
 /** @throws {Error} if the type that was proposed for an attribute would change a value of the file */
@@ -46,7 +50,10 @@ export function checkValue(
   const proposal = format.proposed?.[attribute.name]
   if (!proposal || attribute.kind !== 'storage') return
   const { name, type, simpleDate } = attribute
-  const hasForm = !proposal.isGuessed || (FORMS[type]?.(text, format) ?? true)
+  const { currency } = proposal
+  const isIn = currency === undefined || splitAmount(text, [currency])?.currency === currency
+  const ofColumn = { ...format, currencies: currency === undefined ? undefined : [currency] }
+  const hasForm = !proposal.isGuessed || (isIn && (FORMS[type]?.(text, ofColumn) ?? true))
   const isKept = hasForm && (proposal.losesDigits || lossIn(type, text) === undefined)
   if (isKept && !(proposal.isGuessed && simpleDate && text.includes(':'))) return
   const typeText = `${type}${simpleDate ? ' without a time' : ''}`
@@ -92,12 +99,13 @@ function isContainer(text: string): boolean {
 }
 
 /** A number of a file as the server reads it. */
-export const numberIn = (text: string, { decimal }: ForeignFormat): string =>
-  foreignNumber(text, decimal) ?? text.trim()
+export const numberIn = (text: string, format: ForeignFormat): string => foreignNumber(text, format) ?? text.trim()
 
-/** A date of a file as the server reads it; undefined for a year of two digits. */
-const dateIn = (text: string, { dates }: ForeignFormat): string | undefined =>
-  isShortDate(text) ? undefined : (foreignDate(text, dates) ?? text.trim())
+/** A date of a file as the server reads it; undefined for a year that may be of two centuries. */
+function dateIn(text: string, format: ForeignFormat): string | undefined {
+  const date = foreignDate(text, format) ?? text.trim()
+  return typeof date === 'string' ? date : undefined
+}
 
 /** Digits that identify a double. Source: IEEE 754. */
 const DOUBLE_DIGITS = 17

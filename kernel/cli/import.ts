@@ -120,31 +120,19 @@ async function open(file: string, progress: ProgressDisplay): Promise<AsyncItera
   })
 }
 
-function addressOf(
-  url: string,
-  into: string,
-  {
-    format,
-    existing,
-    trial,
-    columns,
-    relations,
-    delimiter,
-    skipLines,
-    decimal,
-    dates,
-    encoding,
-    nulls,
-  }: ImportArguments,
-): URL {
+function addressOf(url: string, into: string, settings: ImportArguments): URL {
+  const { format, existing, trial, columns, relations, delimiter, skipLines, decimal, dates, encoding } = settings
+  const { years, currencies, nulls } = settings
   const address = new URL(`${url}/rest/$import/${encodeURIComponent(into)}`)
   const parameters = {
     format,
     existing,
     delimiter,
-    skipLines: skipLines === undefined ? undefined : String(skipLines),
+    skipLines: skipLines?.toString(),
     decimal,
     dates,
+    years: years?.toString(),
+    currencies: currencies?.join(','),
     encoding,
     nulls: nulls?.join(','),
     trial: trial ? 'true' : undefined,

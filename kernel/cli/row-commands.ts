@@ -57,6 +57,16 @@ const withFormat = (command: Command): Command =>
       ),
     )
     .option(
+      '--years <first>',
+      'first of the hundred years to which years of two digits belong; by default 70 to 99 and 00 to 29 are those from 1970 to 2029',
+      numberFrom(1000, 9899),
+    )
+    .option(
+      '--currencies <a,b>',
+      'currencies such as $,€ that numbers in CSV may have, without which they are loaded; detected by default',
+      list,
+    )
+    .option(
       '--encoding <name>',
       'encoding of the file, such as windows-1252 or utf-16le; detected from its bytes by default',
     )

@@ -5,7 +5,7 @@ import type { FileSample, ForeignFormat, LoadSummary, RelationsBy } from '../../
 /** Describes in one line how a file is read. */
 export function describeFormat(
   format: string,
-  { description, format: { encoding, delimiter, skipLines = 0, decimal, dates, nulls = [] } }: FileSample,
+  { description, format: { encoding, delimiter, skipLines = 0, decimal, dates, currencies = [], nulls = [] } }: FileSample,
 ): string {
   if (format !== 'csv') return description ?? `${format.toUpperCase()} in ${encoding}`
   const parts = [
@@ -14,6 +14,7 @@ export function describeFormat(
     skipLines > 0 && `header in line ${skipLines + 1}`,
     decimal && `numbers with "${decimal}"`,
     dates && `dates ${DATE_WORDS[dates]}`,
+    currencies.length > 0 && `amounts in ${currencies.join(' ')}`,
     nulls.length > 0 &&
       `${quantity(nulls.length, 'text')} for null: ${nulls.map(text => JSON.stringify(text)).join(' ')}`,
   ]
@@ -57,12 +58,14 @@ interface Given extends ForeignFormat {
 export function correctedCommand(
   command: 'load' | 'import',
   file: string,
-  { into, relations = {}, decimal, dates, nulls, more = [] }: Given,
+  { into, relations = {}, decimal, dates, years, currencies = [], nulls, more = [] }: Given,
 ): string {
   const words = ['npx', 'tesser', command, file, '--into', into]
   for (const [relation, by] of Object.entries(relations)) words.push('--relation', `${relation}=${by}`)
   if (decimal) words.push('--decimal', decimal)
   if (dates) words.push('--dates', dates)
+  if (years !== undefined) words.push('--years', String(years))
+  if (currencies.length > 0) words.push('--currencies', currencies.join(','))
   if (nulls && nulls.length > 0) words.push('--nulls', nulls.join(','))
   return [...words, ...more].map(quoteWord).join(' ')
 }

@@ -75,7 +75,7 @@ export type RowSource =
 export async function openRows(
   format: Format | TableFormat,
   path: string,
-  { columns = {}, encoding, delimiter, skipLines, decimal, dates, nulls, ...others }: Omit<RowArguments, 'file'>,
+  { columns = {}, encoding, delimiter, skipLines, decimal, dates, years, currencies, nulls, ...others }: Omit<RowArguments, 'file'>,
   open: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>,
 ): Promise<RowSource> {
   if (isTableFormat(format)) {
@@ -90,12 +90,17 @@ export async function openRows(
     async sample(names) {
       const { sample, all } = await sampleBytes(await open())
       bytes = all
-      return sampleFile(
-        format,
-        sample,
-        { encoding, delimiter: characterOf(delimiter), skipLines, decimal, dates, nulls },
-        names,
-      )
+      const chosen = {
+        encoding,
+        delimiter: characterOf(delimiter),
+        skipLines,
+        decimal,
+        dates,
+        years,
+        currencies,
+        nulls,
+      }
+      return sampleFile(format, sample, chosen, names)
     },
     bytes: () => bytes,
   }

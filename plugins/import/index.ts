@@ -20,7 +20,7 @@ import { idOf, previewOf, readOptions } from './options.ts'
  * | `$existing` | a row whose key exists is an error (`reject`), changes that entity (`update`), or is left out (`skip`) |
  * | `$trial` | checks all rows and saves none; `later` counts rows that refer to entities that do not exist yet |
  * | `$columns` | JSON object: attributes by the names of columns, null for a column that is left out; `{"Firm":{"attribute":"employer","by":"Company.name"}}` finds the related entity by its name |
- * | `$delimiter` `$decimal` `$dates` `$encoding` `$nulls` | as the options of `tesser load`, but only the delimiter is guessed |
+ * | `$delimiter` `$decimal` `$dates` `$years` `$currencies` `$encoding` `$nulls` | as the options of `tesser load`, but only the delimiter is guessed |
  * | `$skipLines` | number of lines above the header; by default blank lines, comments with `#` and titles are recognized |
  * | `$preview` | number of rows, at most 100, that are read and checked, but not saved: the answer has them by column, with their errors |
  * | `$id` | name of the import in the list and for its end; a number by default |

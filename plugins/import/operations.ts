@@ -26,6 +26,11 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
   },
   $decimal: { schema: oneOf('.', ','), doc: 'Decimal character of numbers.' },
   $dates: { schema: oneOf('ymd', 'dmy', 'mdy'), doc: 'Order of day, month and year.' },
+  $years: {
+    schema: { type: 'integer', minimum: 1000, maximum: 9899 },
+    doc: 'First of the hundred years to which years of two digits belong.',
+  },
+  $currencies: { schema: text, doc: 'Currencies such as `$,€` that numbers may have; they are left out.' },
   $encoding: { schema: text, doc: 'Encoding of the body, such as `windows-1252`; UTF-8 by default.' },
   $nulls: {
     schema: text,

@@ -30,14 +30,13 @@ export function readOptions(request: RestRequest): Options {
     existing: readChoice('$existing', EXISTING) ?? 'reject',
     isTrial: request.flag('$trial'),
     delimiter: delimiterOf(request.parameter('$delimiter')),
-    skipLines: skipLinesOf(request.parameter('$skipLines')),
+    skipLines: numberOf(request, '$skipLines', 'a number of lines', 0, 999_999),
     decimal: readChoice('$decimal', [',', '.']),
     dates: readChoice('$dates', ['ymd', 'dmy', 'mdy']),
+    years: numberOf(request, '$years', 'the first of a hundred years', 1000, 9899),
+    currencies: listOf(request.parameter('$currencies')),
     encoding: request.parameter('$encoding'),
-    nulls: request
-      .parameter('$nulls')
-      ?.split(',')
-      .map(text => text.trim()),
+    nulls: listOf(request.parameter('$nulls')),
     ...columnsOf(request.parameter('$columns')),
   }
 }
@@ -77,9 +76,19 @@ function delimiterOf(text: string | undefined): string | undefined {
   throw ImportErrors.PARAMETER('$delimiter', text!.slice(0, 100), 'one character, or the word tab')
 }
 
-function skipLinesOf(text: string | undefined): number | undefined {
-  if (text === undefined || /^\d{1,6}$/.test(text)) return text === undefined ? undefined : Number(text)
-  throw ImportErrors.PARAMETER('$skipLines', text.slice(0, 100), 'a number of lines, at most 999999')
+const listOf = (text: string | undefined): string[] | undefined => text?.split(',').map(each => each.trim())
+
+function numberOf(
+  request: RestRequest,
+  name: `$${string}`,
+  what: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const text = request.parameter(name)
+  if (text === undefined || (/^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most))
+    return text === undefined ? undefined : Number(text)
+  throw ImportErrors.PARAMETER(name, text.slice(0, 100), `${what} from ${least} to ${most}`)
 }
 
 type Columns = Pick<ImportRequest, 'columns' | 'relations'>

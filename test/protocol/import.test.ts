@@ -161,19 +161,6 @@ t.test('a preview shows columns and first rows as they would be read, and saves 
   t.same(await names(server), ['A'])
 })
 
-t.test('lines above the header are recognized, or their number is given', async t => {
-  const server = await open(t)
-  const body = (above: string): string => `${above}name;code\nA;a\nB;b\n`
-  for (const [above, parameters] of [
-    ['# of 2024, by me\n', ''],
-    ['Report\n\n', ''],
-    ['code;name\n', '&$skipLines=1'],
-  ] as const) {
-    const { json } = await server.post(`/$import/Company?$trial=true${parameters}`, body(above), CSV)
-    t.match(json, { read: 2, inserted: 2 }, JSON.stringify(json))
-  }
-})
-
 t.test('an import has the name that its client gives it', async t => {
   const server = await open(t)
   const request = httpRequest({
@@ -269,7 +256,16 @@ t.test('refusals', async t => {
       'name\nA',
       CSV,
       400,
-      /\$skipLines=x cannot be used; it is a number/,
+      /\$skipLines=x cannot be used; it is a number of lines/,
+    ],
+    [
+      server,
+      'POST',
+      '/$import/Company?$years=30',
+      'name\nA',
+      CSV,
+      400,
+      /\$years=30 cannot be used; .* from 1000 to 9899/,
     ],
     [server, 'POST', '/$import/Company?$preview=0', 'name\nA', CSV, 400, /\$preview=0 cannot be used; it is a number/],
     [server, 'POST', '/$import/Company?$preview=1&$encoding=x', 'name\nA', CSV, 400, /no encoding "x".*; 0 rows/],

@@ -1,20 +1,5 @@
 /** Oddities of CSV: numbers, bools, times and other values. */
-import { loadEach, type Oddity } from './oddities.ts'
-
-/** A file with the column `v`. */
-const column = (
-  name: string,
-  values: readonly string[],
-  type: string,
-  loaded: readonly unknown[],
-  more: Partial<Oddity> = {},
-): Oddity => ({
-  name,
-  file: `n,v\n${values.map((value, i) => `r${i},${/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value}\n`).join('')}`,
-  types: { n: 'string', v: type },
-  rows: loaded.map((value, i) => [`r${i}`, value]),
-  ...more,
-})
+import { column, loadEach, type Oddity } from './oddities.ts'
 
 const ODDITIES: readonly Oddity[] = [
   // Numbers
@@ -48,7 +33,7 @@ const ODDITIES: readonly Oddity[] = [
     open: /a point, as 1\.5, and a comma, as 2,5/,
   }),
   column('percent', ['12%', '5.5 %'], 'string', ['12%', '5.5 %']),
-  column('amounts with a currency', ['€ 12.50', '$3'], 'string', ['€ 12.50', '$3']),
+  column('amounts in several currencies', ['€ 12.50', '$3'], 'string', ['€ 12.50', '$3']),
   column('versions', ['1.2.3', '1.10.0'], 'string', ['1.2.3', '1.10.0']),
   column('long integers and fractions', ['9007199254740993', '1.5'], 'decimal(1)', [9007199254740993n, 1.5]),
   column('more places than a double has', ['0.1234567890123456789', '1'], 'string', ['0.1234567890123456789', '1']),
@@ -133,8 +118,6 @@ const ODDITIES: readonly Oddity[] = [
     '2024-12-25T13:30:00.000Z',
     '2024-12-26T00:05:00.000Z',
   ]),
-  column('years of two digits', ['25.12.24', '26.12.24'], 'string', ['25.12.24', '26.12.24']),
-  column('names of months', ['25 Dec 2024', '1 Jan 2025'], 'string', ['25 Dec 2024', '1 Jan 2025']),
   column('days in eight digits are numbers', ['20241225'], 'long', [20_241_225]),
   column('a day that does not exist', ['2024-02-30', '2024-02-28'], 'string', ['2024-02-30', '2024-02-28']),
   column('clocks', ['08:30', '23:59:59'], 'duration', [30_600_000, 86_399_000]),
