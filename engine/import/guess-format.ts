@@ -23,9 +23,16 @@ export const NULL_TEXTS = new Set([
   '\\N',
 ])
 
+/** A question that the sample leaves to the user. */
+export interface OpenQuestion {
+  /** One sentence, with the options that answer it. */
+  readonly text: string
+  /** Indexes of the columns that it is about. */
+  readonly columns: readonly number[]
+}
+
 interface GuessedFormat extends ForeignFormat {
-  /** Questions that the sample leaves to the user, one sentence each. */
-  readonly open: readonly string[]
+  readonly open: readonly OpenQuestion[]
 }
 
 const NUMERIC = /^[+-]?(?:\d+|\d{1,3}(?:[.,\s'’]\d{3})+)(?:[.,]\d+)?$/
@@ -40,7 +47,7 @@ const SHORT_DAY = /^(?:\d{1,2}([/-])\d{1,2}\1\d\d|\d\d\.\d\d\.\d\d)(?:[ T]\d{1,2
  * @param chosenFormat options that need no guess
  */
 export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: ForeignFormat): GuessedFormat {
-  const open: string[] = []
+  const open: OpenQuestion[] = []
   const filledColumns = columns.map(column =>
     column.flatMap(value => (value === null || NULL_TEXTS.has(value.trim()) ? [] : [value.trim()])),
   )
@@ -123,21 +130,27 @@ const YEARS: Question<never> = {
 function decide<Answer extends string>(
   { form, answer, ask }: Question<Answer>,
   columns: readonly (readonly string[])[],
-  open: string[],
+  open: OpenQuestion[],
 ): Answer | undefined {
   const answers = new Map<Answer, string>()
   let ambiguous: string | undefined
-  for (const column of columns) {
-    if (!column.every(text => form.test(text))) continue
+  const asked: number[] = []
+  for (const [index, column] of columns.entries()) {
+    if (column.length === 0 || !column.every(text => form.test(text))) continue
+    if (column.some(text => answer(text) !== undefined)) asked.push(index)
     for (const text of column) {
       const one = answer(text)
       if (one === null) ambiguous ??= text
       else if (one !== undefined && !answers.has(one)) answers.set(one, text)
     }
   }
-  if (answers.size > 1)
-    open.push(ask([...answers].sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b)).map(([, text]) => text)))
-  else if (answers.size === 0 && ambiguous !== undefined) open.push(ask([ambiguous]))
+  const texts =
+    answers.size > 1
+      ? [...answers].sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b)).map(([, text]) => text)
+      : answers.size === 0 && ambiguous !== undefined
+        ? [ambiguous]
+        : undefined
+  if (texts) open.push({ text: ask(texts), columns: asked })
   return answers.size === 1 ? answers.keys().next().value : undefined
 }
 

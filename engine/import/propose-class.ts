@@ -6,6 +6,7 @@ import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessType, typeFor } from './guess-type.ts'
 import { lossOf } from './loss.ts'
+import { proposeKey } from './propose-key.ts'
 import type { ProposedValues } from './value-form.ts'
 
 /** A column of a sample. */
@@ -28,8 +29,10 @@ interface ProposalOptions {
   readonly names: Readonly<Record<string, string | null>>
   /** Types by attribute, where they are not to be guessed. */
   readonly types: Readonly<Record<string, StorageModel>>
-  /** Attribute that is the key. */
-  readonly key?: string | undefined
+  /** Attribute that is the key; null for a new one that numbers the entities. */
+  readonly key?: string | null | undefined
+  /** True if the columns have all values of the file. */
+  readonly isWhole: boolean
 }
 
 /** A column, and the attribute that it becomes. */
@@ -51,8 +54,10 @@ export interface ProposedClass {
   readonly columns: readonly ProposedColumn[]
   /** Attribute that numbers the entities, because no column is a key. */
   readonly newKey: string | undefined
-  /** Attributes that could be the key instead: without nulls and duplicates, but without the name of a key. */
+  /** Attributes that could be the key instead: without nulls and repetitions, but without the name or the values of a key. */
   readonly possibleKeys: readonly string[]
+  /** Attributes of which each could be the key for the same reason. */
+  readonly rivalKeys: readonly string[]
   /** Number of rows that have no value for the key, or the same value as an earlier row. */
   readonly rowsWithoutKey: number
   /** Texts that stand for null. */
@@ -61,13 +66,6 @@ export interface ProposedClass {
   readonly values: Readonly<Record<string, ProposedValues>>
 }
 
-/**
- * Names of a key. Unique values are not enough: in a small file nearly every column has them, and a key would reject the first duplicate in
- * a later file.
- */
-const KEY_NAME = /^(?:_?id|key|uuid|guid|code|number|no|nr|sku|isbn|ean)$/i
-const KEY_TYPES: readonly string[] = ['long', 'long64', 'string', 'uuid']
-const MAX_KEY_LENGTH = 100
 /** Types of values by which entities are looked up. */
 const INDEXED_TYPES: readonly string[] = ['string', 'uuid', 'long', 'long64', 'date']
 const MAX_INDEXED_LENGTH = 200
@@ -81,7 +79,7 @@ const MIN_DISTINCT = 0.5
 export function proposeClass(options: ProposalOptions): ProposedClass {
   const { className, columns, isTyped, format, types } = options
   const attributeNames = nameColumns(columns, options.names)
-  for (const name of [...Object.keys(types), ...(options.key === undefined ? [] : [options.key])])
+  for (const name of [...Object.keys(types), ...(typeof options.key === 'string' ? [options.key] : [])])
     if (!attributeNames.includes(name))
       throw new InputError(
         `no column becomes the attribute "${name}"; they are ${attributeNames.filter(Boolean).join(', ')}`,
@@ -98,9 +96,12 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     for (const text of guess.nulls) nulls.add(text)
     return { column, attribute, model: guess.attribute, isGuessed: true, currency: guess.currency }
   })
-  const unique = proposedColumns.filter(isUnique)
-  const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
-  const newKey = key === undefined || key === null ? freeColumn('ID', attributeNames) : undefined
+  const keyColumns = proposedColumns.flatMap(({ attribute, model, column: { values } }) =>
+    attribute === null ? [] : [{ attribute, model, values }],
+  )
+  const proposedKey = proposeKey(keyColumns, className, options.isWhole)
+  const key = options.key === undefined ? proposedKey.key : (options.key ?? undefined)
+  const newKey = key === undefined ? freeColumn('ID', attributeNames) : undefined
   const attributes: Record<string, AttributeModel> = {}
   if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
   for (const { attribute, model, column } of proposedColumns) {
@@ -114,8 +115,10 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     dataClass: { key: (key ?? newKey)!, attributes },
     columns: proposals,
     newKey,
-    possibleKeys: newKey === undefined ? [] : unique.map(({ attribute }) => attribute!),
-    rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposedColumns.find(each => each.attribute === key)!),
+    possibleKeys: newKey === undefined ? [] : proposedKey.unique,
+    rivalKeys: options.key === undefined ? proposedKey.rivals : [],
+    rowsWithoutKey:
+      typeof options.key !== 'string' ? 0 : withoutKey(proposedColumns.find(each => each.attribute === key)!),
     nulls: [...nulls],
     values: Object.fromEntries(
       proposals.flatMap(({ attribute, isGuessed, loss, currency }) =>
@@ -149,26 +152,12 @@ function lossOfColumn({ column, attribute, model, currency }: ProposedColumn, is
   return column.loss ?? lossOf(model, column.values, isTyped)
 }
 
-/** True for a column without nulls whose values differ. */
-function isUnique({ column: { values }, attribute, model }: ProposedColumn): boolean {
-  if (attribute === null || !KEY_TYPES.includes(model.type) || values.length === 0) return false
-  return values.every(isKeyValue) && distinct(values) === values.length
-}
-
 /** Number of rows without a unique key. A missing number is generated. */
 function withoutKey({ column: { values }, model }: ProposedColumn): number {
   const isText = model.type === 'string'
   const filledValues = values.filter(value => value !== null && value !== undefined)
   const keys = new Set(filledValues.map(value => fold(isText ? String(value) : String(value).replaceAll(/[\s-]/g, ''))))
   return filledValues.length - keys.size + (/^long/.test(model.type) ? 0 : values.length - filledValues.length)
-}
-
-const isNamedKey = ({ attribute }: ProposedColumn, className: string): boolean =>
-  KEY_NAME.test(attribute!) || attribute!.toLowerCase() === `${className}id`.toLowerCase()
-
-const isKeyValue = (value: unknown): boolean => {
-  const text = value === null || value === undefined ? '' : String(value)
-  return text.trim() !== '' && text.length <= MAX_KEY_LENGTH && text.isWellFormed()
 }
 
 function isSelective({ type, multiLine }: StorageModel, values: readonly unknown[]): boolean {

@@ -3,7 +3,7 @@ import { parseExact } from '../base/exact-json.ts'
 import { isJsonObject } from '../base/json-object.ts'
 import { fixedDecimal } from './fixed-decimal.ts'
 import type { ForeignFormat } from './foreign-values.ts'
-import { guessFormat } from './guess-format.ts'
+import { guessFormat, type OpenQuestion } from './guess-format.ts'
 import { guessType } from './guess-type.ts'
 import type { SampleColumn } from './propose-class.ts'
 import { readText } from './read-text.ts'
@@ -37,8 +37,10 @@ export interface FileSample {
   readonly format: TextFormat
   /** How a table is read, for the user. */
   readonly description?: string | undefined
-  /** Questions that the sample leaves to the user, one sentence each. */
-  readonly open: readonly string[]
+  /** What a table has that is not read, one sentence each. */
+  readonly notes?: readonly string[] | undefined
+  /** Questions that the sample leaves to the user. */
+  readonly open: readonly OpenQuestion[]
 }
 
 /** A row that cannot be read, with the reason. */
@@ -182,7 +184,8 @@ export async function sampleTable(table: TableFile): Promise<FileSample> {
     isWhole,
     format: {},
     description: table.description,
-    open: table.notes?.() ?? [],
+    notes: table.notes?.(),
+    open: [],
   }
 }
 

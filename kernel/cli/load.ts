@@ -37,6 +37,7 @@ import {
   storeOptions,
   terminal,
 } from './new-class.ts'
+import { newStore } from './new-store.ts'
 import { LoadProgress } from './progress.ts'
 import { correctedCommand, describeFormat, describeSummary, tellFormat } from './row-messages.ts'
 import { openRows, type RowArguments, rowFormatOf, type RowSource } from './row-source.ts'
@@ -108,6 +109,7 @@ async function loadSource(
   const bundler = new ModuleBundler()
   // Events in plugins are part of a save, and calculated attributes in plugins part of an entity.
   const plugins = await importPlugins(config, bundler)
+  const removeStore = newStore(config.data)
   const engine = await openEngine({
     ...engineOptions(config, plugins, createdClass?.model),
     ...(source.size > (settings.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
@@ -177,7 +179,10 @@ async function loadSource(
     output.write(`${describeSummary(summary)}\n`)
     if (!isDone)
       output.write(`stopped before the end of the file${resume || summary.read > 0 ? '; --resume continues' : ''}\n`)
-    if (summary.rejected > 0) {
+    if (isUseless(summary) && createdClass) {
+      output.write(`no row could be saved, so nothing was created; ${errors.path} says why\n`)
+      output.write('correct the rows or the options, then run the command again\n')
+    } else if (summary.rejected > 0) {
       const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
       const more = [...(update ? ['--update'] : []), ...storeOptions(config)]
       const again = correctedCommand('load', errors.path, { ...read, into, relations: by, more })
@@ -185,7 +190,7 @@ async function loadSource(
       output.write(`after you fix its rows: ${again}\n`)
     }
     for (const hint of hints) output.write(`${hint}\n`)
-    if (createdClass && isDone) output.write(`serve it: ${startCommand(config)}\n`)
+    if (createdClass && isDone && !isUseless(summary)) output.write(`serve it: ${startCommand(config)}\n`)
     return isDone && summary.rejected === 0
   } catch (error) {
     progress.stop()
@@ -196,8 +201,16 @@ async function loadSource(
     journal?.close(isDone)
     await engine.close()
     bundler.close()
+    if (isDone ? isUseless(summary) : summary.read === 0) {
+      createdClass?.undo()
+      removeStore()
+    }
   }
 }
+
+/** True for a load that rejected all rows. */
+const isUseless = ({ rejected, inserted, updated, skipped }: LoadSummary): boolean =>
+  rejected > 0 && inserted + updated + skipped === 0
 
 /** Adds the number of saved rows to an error. */
 function withSummary(error: unknown, summary: LoadSummary): unknown {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Config } from '../../config/load-config.ts'
@@ -33,6 +33,8 @@ export interface NewClassOptions {
   readonly types?: Readonly<Record<string, string>> | undefined
   /** Attribute that is the key. */
   readonly key?: string | undefined
+  /** True if a new attribute numbers the entities, whatever could be the key. */
+  readonly newKey?: boolean
   /** Attributes that identify related entities, by the attribute that becomes a relation. */
   readonly relations?: RelationsBy | undefined
   /** True to create it without asking. */
@@ -51,6 +53,8 @@ export interface NewClass {
   readonly values: ProposedClass['values']
   /** Writes the model file. */
   write(): void
+  /** Restores the model file. */
+  undo(): void
 }
 
 /** The terminal of a command. */
@@ -87,7 +91,7 @@ export async function newClass(
   dialog: Dialog,
 ): Promise<NewClass> {
   const name = options.newClass === true ? classNameOf(file) : options.newClass
-  const { text, model } = readModel(config.model, name)
+  const { text, model, isNew } = readModel(config.model, name)
   if (Object.hasOwn(model.dataClasses, name))
     throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
   if (sample.columns.length === 0) throw new InputError(`${file} is empty: it has no columns for a dataclass`)
@@ -96,10 +100,11 @@ export async function newClass(
     className: name,
     columns: sample.columns,
     isTyped: sample.isTyped,
+    isWhole: sample.isWhole,
     format: sample.format,
     names: options.columns ?? {},
     types: Object.fromEntries(Object.entries(options.types ?? {}).map(([each, type]) => [each, typeOf(each, type)])),
-    key: options.key,
+    key: options.newKey ? null : options.key,
   })
   const relatedClass = addRelations(
     name,
@@ -111,9 +116,11 @@ export async function newClass(
   add(model, { attributes: relatedClass.inverses })
   const columnMisfits = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposal, sample)
   refuseMisfits(columnMisfits, sample, options.types ?? {})
-  show({ file, as, name, sample, proposed: proposal, relatedClass, misfits: columnMisfits }, dialog.print)
-  if (!options.yes)
-    await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
+  refuseUnusable(file, proposal, sample)
+  const questions = openQuestions(sample, proposal)
+  show({ file, as, name, sample, proposed: proposal, relatedClass, misfits: columnMisfits, questions }, dialog.print)
+  if (options.yes) refuseQuestions(questions)
+  else await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
   return {
     name,
     model,
@@ -126,20 +133,51 @@ export async function newClass(
         newText = insertJson(newText, ['dataClasses', target, 'attributes'], inverse, attribute)
       writeFileSync(config.model, newText)
     },
+    undo() {
+      if (isNew) rmSync(config.model, { force: true })
+      else writeFileSync(config.model, text)
+    },
   }
 }
 
 /** @throws {InputError} no row of the sample can be read */
-function refuseUnreadable(file: string, { unreadable, rows, open, hasFields, isTyped, format }: FileSample): void {
+function refuseUnreadable(file: string, { unreadable, rows, notes = [], hasFields, isTyped, format }: FileSample): void {
   const [wrong] = unreadable
   if (!wrong || rows > 0) return
   const header = `is line ${(format.skipLines ?? 0) + 1} the header? --skip-lines leaves out the lines above it`
-  const hints = [...open, ...(hasFields && !isTyped ? [header] : []), 'nothing was created']
+  const hints = [...notes, ...(hasFields && !isTyped ? [header] : []), 'nothing was created']
   throw new InputError(`no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; ${hints.join('; ')}`)
 }
 
+/** @throws {InputError} each row has the key of another one, or none */
+function refuseUnusable(file: string, { dataClass, rowsWithoutKey }: ProposedClass, { rows }: FileSample): void {
+  if (rows === 0 || rowsWithoutKey < rows) return
+  throw new InputError(`no row of ${file} has a value for the key ${dataClass.key}; nothing was created`)
+}
+
+/** Questions about columns whose types are guessed, and about the key. */
+function openQuestions({ open }: FileSample, { columns, rivalKeys }: ProposedClass): string[] {
+  const isGuessed = (index: number): boolean => columns[index]!.isGuessed
+  const texts = open.flatMap(({ text, columns: indexes }) => {
+    const [first] = indexes.filter(isGuessed)
+    return first === undefined ? [] : [`${text}, --type ${columns[first]!.attribute}=string keeps the texts`]
+  })
+  if (rivalKeys.length === 0) return texts
+  const [first] = rivalKeys
+  const key = `${rivalKeys.join(', ')} could each be the key: --key ${first} chooses one, --new-key numbers the entities`
+  return [...texts, key]
+}
+
+/** @throws {InputError} a guess would answer a question */
+function refuseQuestions(questions: readonly string[]): void {
+  if (questions.length > 0)
+    throw new InputError(
+      `nothing was created, because --yes does not answer a question of the file:\n${questions.map(text => `  ${text}`).join('\n')}`,
+    )
+}
+
 /** Reads the model file, or begins a new one. */
-function readModel(path: string, className: string): { text: string; model: DraftModel } {
+function readModel(path: string, className: string): { text: string; model: DraftModel; isNew: boolean } {
   const isNew = !existsSync(path)
   const text = isNew
     ? `{\n  "name": ${JSON.stringify(className.toLowerCase())},\n  "dataClasses": {}\n}\n`
@@ -147,7 +185,7 @@ function readModel(path: string, className: string): { text: string; model: Draf
   const model = isNew ? JSON.parse(text) : readJsonFile(path, 'model')
   // Throws an error that describes whatever is invalid.
   loadModel(model)
-  return { text, model: model as DraftModel }
+  return { text, model: model as DraftModel, isNew }
 }
 
 /** Name of a dataclass for a file: `cities.csv.gz` → `Cities`. */
@@ -178,9 +216,13 @@ interface Shown {
   readonly proposed: ProposedClass
   readonly relatedClass: Related
   readonly misfits: readonly ColumnMisfits[]
+  readonly questions: readonly string[]
 }
 
-function show({ file, as, name, sample, proposed, relatedClass, misfits }: Shown, print: Dialog['print']): void {
+function show(
+  { file, as, name, sample, proposed, relatedClass, misfits, questions }: Shown,
+  print: Dialog['print'],
+): void {
   const { key } = proposed.dataClass
   const { attributes } = relatedClass.dataClass
   const leadsTo = (attribute: string): string | undefined => {
@@ -192,7 +234,7 @@ function show({ file, as, name, sample, proposed, relatedClass, misfits }: Shown
     value === null || value === undefined || (type !== 'string' && typeof value === 'string' && nulls.has(value.trim()))
   const rows = sample.isWhole ? quantity(sample.rows, 'row') : `the first ${quantity(sample.rows, 'row')}`
   print(`${basename(file)}: ${as}; ${quantity(sample.columns.length, 'column')}, ${rows}`)
-  for (const question of sample.open) print(`  ${question}`)
+  for (const question of questions) print(`  ${question}`)
   const table = proposed.columns.map(({ column, attribute, model }) => [
     column.name,
     attribute ?? '(left out)',
@@ -220,11 +262,12 @@ function show({ file, as, name, sample, proposed, relatedClass, misfits }: Shown
 
 const POSSIBLE_KEYS = 3
 
-function whyNewKey({ possibleKeys }: ProposedClass): string {
+function whyNewKey({ possibleKeys, rivalKeys }: ProposedClass): string {
   const [first] = possibleKeys
+  if (rivalKeys.length > 0) return 'several columns could be the key.'
   if (first === undefined) return 'no column has unique values without nulls.'
   const some = possibleKeys.slice(0, POSSIBLE_KEYS).join(', ')
-  return `no column is named like a key. Unique and without nulls: ${some}; --key ${first} makes one the key.`
+  return `no column has the name or the values of a key. Unique and without nulls: ${some}; --key ${first} makes one the key.`
 }
 
 const WRONG_ROWS = 3

@@ -11,6 +11,7 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
   readonly yes: boolean
   readonly type?: Readonly<Record<string, string>>
   readonly key?: string
+  readonly newKey?: boolean
   readonly column?: Readonly<Record<string, string | null>>
   readonly relation?: Readonly<Record<string, string>>
 }
@@ -89,9 +90,10 @@ export function addRowCommands(program: Command): void {
       '--new-class [name]',
       'propose a dataclass for the rows, show it, and create it in the model file after you confirm',
     )
-    .option('--yes', 'create the proposed dataclass without asking', false)
+    .option('--yes', 'create the proposed dataclass without asking, unless the file leaves a question open', false)
     .option('--type <attribute=type>', 'type of an attribute of the new dataclass: string, day, decimal(2), …', addType)
-    .option('--key <attribute>', 'key of the new dataclass')
+    .addOption(new Option('--key <attribute>', 'key of the new dataclass').conflicts('newKey'))
+    .option('--new-key', 'number the entities by a new attribute, even if a column could be the key')
     .option(
       '--column <name=attribute>',
       'attribute for a column; without an attribute, the column is left out',
@@ -124,11 +126,13 @@ with --update if rows have keys.`,
       const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
       const stop = new AbortController()
       void stopSignal().then(() => stop.abort())
-      const { newClass, yes, type, key, column, relation, ...others } = options
+      const { newClass, yes, type, key, newKey, column, relation, ...others } = options
       if ((newClass === undefined) === (options.into === undefined))
         throw new UsageError('name the dataclass with --into, or have one created with --new-class')
       const create =
-        newClass === undefined ? undefined : { newClass, yes, types: type, key, columns: column, relations: relation }
+        newClass === undefined
+          ? undefined
+          : { newClass, yes, types: type, key, newKey, columns: column, relations: relation }
       const config = configOf(command)
       const isComplete = await load(
         // The demo has its own model.

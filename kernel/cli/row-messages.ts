@@ -25,7 +25,7 @@ export function describeFormat(
 export function tellFormat(path: string, format: string, sample: FileSample, print: (line: string) => void): void {
   if (format !== 'csv' && sample.description === undefined) return
   print(`${basename(path)}: ${describeFormat(format, sample)}`)
-  for (const question of sample.open) print(`  ${question}`)
+  for (const text of [...(sample.notes ?? []), ...sample.open.map(({ text }) => text)]) print(`  ${text}`)
 }
 
 const DATE_WORDS = { ymd: 'year-month-day', dmy: 'day-month-year', mdy: 'month-day-year' } as const

@@ -39,8 +39,8 @@ export async function guessTable(path: string): Promise<GuessedFile> {
 }
 
 function guessed(source: GuessedFile['source'], sample: FileSample): GuessedFile {
-  const { columns, isTyped, format } = sample
-  const proposed = proposeClass({ className: 'File', columns, isTyped, format, names: {}, types: {} })
+  const { columns, isTyped, isWhole, format } = sample
+  const proposed = proposeClass({ className: 'File', columns, isTyped, isWhole, format, names: {}, types: {} })
   return { source, sample, proposed }
 }
 

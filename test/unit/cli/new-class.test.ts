@@ -163,21 +163,6 @@ t.test('a value behind the sample that the proposed type would change is a rejec
   check(await load('a.csv', { into: 'C', resume: true }))
 })
 
-t.test('a key is named like one, or by --key', async t => {
-  const { load, config } = world(t, { 'airports.csv': 'iata,city\nZRH,Zürich\nBRN,Bern\nGVA,Zürich\n' })
-  const create = { newClass: 'Airport' } as const
-  await t.rejects(load('airports.csv', { create }, undefined, 'n'))
-  const { notes } = await load('airports.csv', { create: { ...create, yes: true } })
-  t.match(
-    notes,
-    /Airport gets ID, which numbers its entities: no column is named like a key\. Unique and without nulls: iata; --key iata makes/,
-  )
-  const keyed = await load('airports.csv', { create: { newClass: 'City', yes: true, key: 'city' } })
-  t.match(keyed.notes, /^1 row will be rejected: the key city is missing or repeated/m)
-  t.match(keyed.text, /^3 rows read: 2 inserted, 1 rejected/)
-  t.match(await entities(config, 'City'), [{ city: 'Bern' }, { city: 'Zürich' }])
-})
-
 t.test('values of several types in one column of JSON are texts, as they are written', async t => {
   const rows = [
     '{"id":1,"v":1.10,"big":9223372036854775808,"far":12345678901234567890.5,"o":{"n":9007199254740993}}',

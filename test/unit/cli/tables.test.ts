@@ -105,7 +105,11 @@ t.test('a time sheet keeps its hours, and texts stay texts', async t => {
     `<row>${text('Bo')}<c s="1"><v>-0.0625</v></c><c s="2"><v>0.5000057870370370</v></c><c><v>9007199254740993</v></c>${text('x')}</row>` +
     `<row>${text('Cy')}<c><f>SUM(B2)</f></c></row>`
   const { load, entities } = await world(t, { 'a.xlsx': await xlsxFile({ rows, formats: ['[h]:mm', 'h:mm:ss.000'] }) })
-  const { text: summary, notes, rejected } = await load('a.xlsx', { create: { newClass: 'Shift', yes: true } })
+  const {
+    text: summary,
+    notes,
+    rejected,
+  } = await load('a.xlsx', { create: { newClass: 'Shift', yes: true, key: 'number' } })
   t.match(summary, /^3 rows read: 2 inserted, 1 rejected/)
   t.match(notes, /Hours +hours +duration/)
   t.match(rejected, [{ line: 4, errors: [/^cell B4 is a formula without a result/] }])

@@ -55,8 +55,9 @@ export function loadEach(oddities: readonly Oddity[], least = 25): void {
       )
       for (const { line, errors } of loaded[i]!.rejected) t.match(errors[0], rejected[line], name)
       if (format) t.match(sample.format, format, name)
-      if (open) t.match(sample.open, [open], name)
-      else t.strictSame(sample.open, [], name)
+      const questions = sample.open.map(({ text }) => text)
+      if (open) t.match(questions, [open], name)
+      else t.strictSame(questions, [], name)
       if (key) t.equal(proposed.dataClass.key, key, name)
     }
   })
