@@ -42,6 +42,7 @@ export const program = sortHelpGroups(new Command('tesser'))
     `
 Examples:
   tesser start                                     the demo, at http://127.0.0.1:8080/rest
+  tesser --empty                                   an empty model in the working directory
   tesser init my-app                               a folder with an application to start from
   tesser start --model model.json --data store     your own model
   tesser load people.csv --into Person             rows of a file; stop the server first
@@ -70,9 +71,16 @@ addAllConfigOptions(program.command('start', { isDefault: true }))
     '--check',
     'List every problem and what a start would do, including changes to the store, then stop. Changes nothing.',
   )
+  .addOption(
+    new Option(
+      '--empty',
+      'Begin with a model without dataclasses: write model.json and tesser.config.json first.',
+    ).conflicts(['printConfig', 'check']),
+  )
   .addHelpText('after', NOT_CHECKED)
-  .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
+  .action(async ({ printConfig: isPrinted, check: isChecked, empty: isEmpty }, command: Command) => {
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
+    if (isEmpty) print((await import('./empty-model.ts')).writeEmptyModel(configOf(command)))
     const config = configOf(command)
     if (isPrinted) print(printConfig(config))
     else if (isChecked) await printProblems(config, { of: 'start', mustExist: false })
