@@ -23,7 +23,7 @@ export { sampleBytes } from './import/sample-bytes.ts'
 export { type FileSample, sampleFile, sampleTable, type TextFormat, withoutEmpty } from './import/sample-file.ts'
 export { CsvSplitter } from './import/split-csv.ts'
 export { rawLines, type RowText } from './import/split-rows.ts'
-export { openTable, refuseSheetOptions } from './import/open-table.ts'
+export { openTable, refuseSheetOptions, sheetNames } from './import/open-table.ts'
 export { cellText, csvText, type TableFile, tableTexts } from './import/table-file.ts'
 export { packer, unpack } from './import/unpack.ts'
 export {

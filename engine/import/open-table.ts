@@ -9,6 +9,10 @@ export async function openTable(path: string, format: TableFormat, options: Tabl
   return (await import('./read-parquet.ts')).openParquet(path)
 }
 
+/** Names of the sheets of an Excel file that have rows. @throws {InputError} the file is not an Excel file */
+export const sheetNames = async (path: string): Promise<string[]> =>
+  (await import('./xlsx/open-xlsx.ts')).sheetNames(path)
+
 /** @throws {InputError} an option for spreadsheets is given for another file */
 export function refuseSheetOptions(file: string, { sheet, headerRow, links }: TableOptions): void {
   const option =

@@ -90,7 +90,7 @@ export async function newClass(
   options: NewClassOptions,
   dialog: Dialog,
 ): Promise<NewClass> {
-  const name = options.newClass === true ? classNameOf(file) : options.newClass
+  const name = options.newClass === true ? classNameOf(basename(file).split('.')[0]!) : options.newClass
   const { text, model, isNew } = readModel(config.model, name)
   if (Object.hasOwn(model.dataClasses, name))
     throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
@@ -188,11 +188,11 @@ function readModel(path: string, className: string): { text: string; model: Draf
   return { text, model: model as DraftModel, isNew }
 }
 
-/** Name of a dataclass for a file: `cities.csv.gz` → `Cities`. */
-function classNameOf(file: string): string {
-  const name = attributeName(basename(file).split('.')[0]!)
+/** Name of a dataclass for the name of a file or of a sheet: `swiss cities` → `SwissCities`. */
+export function classNameOf(text: string): string {
+  const name = attributeName(text)
   if (name === '')
-    throw new InputError(`no dataclass name follows from the name of ${file}: give one with --new-class NAME`)
+    throw new InputError(`no dataclass name follows from the name "${text}": give one with --new-class NAME`)
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 

@@ -22,6 +22,8 @@ const RELATION = [
   addRelation,
 ] as const
 
+/** Value of `--sheet` for all sheets. */
+const ALL_SHEETS = '*'
 /** Maximum number of rows of a sheet. Source: Excel specifications and limits. */
 const MAX_ROWS = 1_048_576
 /** Maximum number of lines above a header. */
@@ -120,10 +122,14 @@ at the end. Dates are ISO dates, durations milliseconds or hh:mm:ss, images and 
 CSV field is null, "" is an empty string. Rows with a problem are written to the file of errors, the other rows are saved. Fix the
 rows in that file, then load it with the same options. The exit code is 1 if a row could not be saved. An interrupted load
 continues with --resume. Without it, nothing is saved unless you confirm with --restart that all rows are to be loaded again,
-with --update if rows have keys.`,
+with --update if rows have keys. --sheet '*' with --new-class creates a dataclass for each sheet of an Excel file.`,
     )
     .action(async (file: string, options: LoadFlags, command: Command) => {
-      const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
+      const [{ load }, { loadSheets }, { stopSignal }] = await Promise.all([
+        import('./load.ts'),
+        import('./load-sheets.ts'),
+        import('./start.ts'),
+      ])
       const stop = new AbortController()
       void stopSignal().then(() => stop.abort())
       const { newClass, yes, type, key, newKey, column, relation, ...others } = options
@@ -134,7 +140,8 @@ with --update if rows have keys.`,
           ? undefined
           : { newClass, yes, types: type, key, newKey, columns: column, relations: relation }
       const config = configOf(command)
-      const isComplete = await load(
+      const run = options.sheet === ALL_SHEETS ? loadSheets : load
+      const isComplete = await run(
         // The demo has its own model.
         create && config.demo ? configOf(command, { model: 'model.json' }) : config,
         { ...others, file, create, columns: column, relations: relation },

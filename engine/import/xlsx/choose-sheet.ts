@@ -19,18 +19,26 @@ export async function chooseSheet(
   const { sheets } = workbook
   if (sheets.length === 0) throw new InputError(`${path} has no sheet`)
   if (chosen !== undefined) return sheetOf(path, sheets, chosen)
-  const visible = sheets.filter(({ isHidden }) => !isHidden)
+  const visible = visibleSheets(workbook)
   if (visible.length < 2) return visible[0] ?? sheets[0]!
-  const filled: Sheet[] = []
-  for (const sheet of visible) {
-    const rows = await firstRows(archive, sheet.part, workbook, ({ length }) => length >= MIN_ROWS)
-    if (rows.length >= MIN_ROWS) filled.push(sheet)
-  }
+  const filled = await filledSheets(archive, workbook)
   if (filled.length < 2) return filled[0] ?? visible[0]!
   throw new InputError(
     `${path} has several sheets with rows; choose one with --sheet, by its name or number: ${listed(sheets, filled)}`,
   )
 }
+
+/** The visible sheets with rows. */
+export async function filledSheets(archive: Archive, workbook: Workbook): Promise<Sheet[]> {
+  const filled: Sheet[] = []
+  for (const sheet of visibleSheets(workbook)) {
+    const rows = await firstRows(archive, sheet.part, workbook, ({ length }) => length >= MIN_ROWS)
+    if (rows.length >= MIN_ROWS) filled.push(sheet)
+  }
+  return filled
+}
+
+const visibleSheets = ({ sheets }: Workbook): Sheet[] => sheets.filter(({ isHidden }) => !isHidden)
 
 /** Sheet names are unique without regard to case; a number is the position of a sheet unless it is a name. */
 function sheetOf(path: string, sheets: readonly Sheet[], chosen: string): Sheet {

@@ -1,7 +1,7 @@
 import { InputError } from '../../base/input-error.ts'
 import type { TableFile, TableOptions } from '../table-file.ts'
 import { Archive } from './archive.ts'
-import { chooseSheet } from './choose-sheet.ts'
+import { chooseSheet, filledSheets } from './choose-sheet.ts'
 import { damageError, formatError, refuseOthers } from './damage.ts'
 import { firstRows } from './filled-rows.ts'
 import { findHeader, type Header, headerAt, ROWS_FOR_HEADER } from './find-header.ts'
@@ -44,6 +44,10 @@ export async function openXlsx(path: string, options: TableOptions): Promise<Tab
     },
   }
 }
+
+/** Names of the visible sheets with rows. @throws {InputError} the file is not an Excel file */
+export const sheetNames = (path: string): Promise<string[]> =>
+  using(path, async archive => (await filledSheets(archive, await readWorkbook(archive))).map(({ name }) => name))
 
 /** @throws {InputError} if `read` does not accept the file */
 async function using<T>(path: string, read: (archive: Archive) => Promise<T>): Promise<T> {
