@@ -10,6 +10,7 @@ export {
   type SettledRows,
 } from './import/load-options.ts'
 export { loadRows } from './import/load-rows.ts'
+export { lossIn } from './import/loss.ts'
 export { memberRanges } from './import/member-texts.ts'
 export { type Misfit, misfits } from './import/misfit.ts'
 export { proposeClass, type ProposedClass } from './import/propose-class.ts'

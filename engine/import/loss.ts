@@ -1,5 +1,6 @@
 import { longNumberIn } from '../base/exact-json.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
+import { isDouble } from './double-digits.ts'
 import { cellText } from './table-file.ts'
 
 /** Clause that says what part of the values of a column an attribute loses; undefined if it loses nothing. */
@@ -22,7 +23,13 @@ const BEYOND_MILLISECONDS = /:\d\d[.,]\d{3}0*[1-9]/
 const time = (text: string): string | undefined =>
   BEYOND_MILLISECONDS.test(text) ? `seconds have three places, not as many as ${text}` : undefined
 
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
 const LOSSES: { readonly [T in StorageModel['type']]?: (text: string) => string | undefined } = {
+  number: text =>
+    NUMBER.test(text) && !isDouble(text) ? `numbers are doubles, which have fewer digits than ${text}` : undefined,
+  float: text =>
+    NUMBER.test(text) && !isFloat(Number(text)) ? `numbers of this type have 32 bits, fewer than ${text}` : undefined,
   date: time,
   duration: time,
   object(text) {

@@ -1,10 +1,10 @@
-import { significant } from '../base/decimal-digits.ts'
 import { parseClock } from '../base/time/read-clock.ts'
 import { excerpt } from '../base/text/excerpt.ts'
 import { parseDate } from '../base/time/read-date.ts'
 import type { Attribute } from '../catalog/attribute.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import { splitAmount } from './amounts.ts'
+import { isDouble } from './double-digits.ts'
 import { foreignDate } from './foreign-dates.ts'
 import { type ForeignFormat, foreignNumber } from './foreign-values.ts'
 import { lossIn } from './loss.ts'
@@ -105,20 +105,4 @@ export const numberIn = (text: string, format: ForeignFormat): string => foreign
 function dateIn(text: string, format: ForeignFormat): string | undefined {
   const date = foreignDate(text, format) ?? text.trim()
   return typeof date === 'string' ? date : undefined
-}
-
-/** Digits that identify a double. Source: IEEE 754. */
-const DOUBLE_DIGITS = 17
-/** Source: ECMA-262, Number.prototype.toPrecision. */
-const MAX_PRECISION = 100
-/** A number that may be too small for a double. */
-const SMALL = /e-\d{3}/i
-
-/** True if a double keeps all digits that a program has written. */
-function isDouble(text: string): boolean {
-  if (text.length < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
-  const notation = significant(text)
-  const digits = notation.indexOf('e')
-  if (digits < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
-  return digits <= MAX_PRECISION && notation === significant(Number(text).toPrecision(Math.max(digits, 1)))
 }

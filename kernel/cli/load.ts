@@ -39,7 +39,7 @@ import {
 } from './new-class.ts'
 import { newStore } from './new-store.ts'
 import { LoadProgress } from './progress.ts'
-import { correctedCommand, describeFormat, describeSummary, tellFormat } from './row-messages.ts'
+import { correctedCommand, describeFormat, describeSummary, tellFormat, tellLosses } from './row-messages.ts'
 import { openRows, type RowArguments, rowFormatOf, type RowSource } from './row-source.ts'
 import { isRemote, nameOf, openSource, type SourceFile } from './source-file.ts'
 
@@ -153,6 +153,7 @@ async function loadSource(
     if (remainder) errors.continueAt(remainder.errorBytes)
     if (remainder) output.write(`continuing after row ${remainder.position + remainder.savedRows.size}\n`)
     const file = await openFile(rows, dataClass, { sample, read, columns, created: createdClass })
+    if (!createdClass) tellLosses(sample, file.format.csv?.attributes, dataClass, dialog.print)
     // Values after the sample must have the form of the values in it.
     const proposals = createdClass?.values ?? remainder?.proposed
     await loadRows({

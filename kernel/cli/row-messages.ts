@@ -1,6 +1,14 @@
 import { basename } from 'node:path'
 import { quantity } from '../../engine/base/counted.ts'
-import type { FileSample, ForeignFormat, LoadSummary, RelationsBy } from '../../engine/command-line.ts'
+import {
+  cellText,
+  type FileSample,
+  type ForeignFormat,
+  lossIn,
+  type LoadSummary,
+  type RelationsBy,
+} from '../../engine/command-line.ts'
+import type { DataClass } from '../../engine/index.ts'
 
 /** Describes in one line how a file is read. */
 export function describeFormat(
@@ -29,6 +37,30 @@ export function tellFormat(path: string, format: string, sample: FileSample, pri
 }
 
 const DATE_WORDS = { ymd: 'year-month-day', dmy: 'day-month-year', mdy: 'month-day-year' } as const
+
+/** Tells the user which digits of the first rows the attributes of an existing dataclass do not keep. */
+export function tellLosses(
+  { columns }: FileSample,
+  attributes: readonly (string | null)[] | undefined,
+  { attributesByName }: DataClass,
+  print: (line: string) => void,
+): void {
+  for (const [i, { values }] of columns.entries()) {
+    const attribute = attributesByName.get(attributes?.[i] ?? '')
+    if (attribute?.kind !== 'storage') continue
+    const value = values.find(each => lossOfValue(attribute.type, each) !== undefined)
+    if (value !== undefined) print(`  ${attribute.name}: ${lossOfValue(attribute.type, value)}`)
+  }
+}
+
+function lossOfValue(type: Parameters<typeof lossIn>[0], value: unknown): string | undefined {
+  try {
+    return value === null || value === undefined ? undefined : lossIn(type, cellText(value))
+  } catch {
+    // Not a value of the type, which the load says.
+    return undefined
+  }
+}
 
 /** `3 rows read: 2 inserted, 1 rejected` */
 export function describeSummary(

@@ -140,6 +140,41 @@ t.test('sums of hours are durations, amounts of money decimals, percentages frac
   ])
 })
 
+const DECIMAL = {
+  type: 'FIXED_LEN_BYTE_ARRAY',
+  type_length: 16,
+  converted_type: 'DECIMAL',
+  precision: 38,
+  scale: 2,
+}
+
+t.test('digits that an attribute does not keep are told, in a new and in an existing dataclass', async t => {
+  const file = parquetWriteBuffer({
+    columnData: [
+      { name: 'sum', data: [12345678901234567890n, 150n] },
+      { name: 'half', data: [0.5, 0.123456789] },
+    ],
+    schema: [
+      { name: 'root', num_children: 2 },
+      { name: 'sum', ...DECIMAL },
+      { name: 'half', type: 'DOUBLE' },
+    ],
+  } as never)
+  const { load, entities } = await world(t, { 'a.parquet': new Uint8Array(file), 'a.csv': 'sum,half\n0.1,x\n' })
+  const types = { sum: 'number', half: 'float' }
+  const { notes } = await load('a.parquet', { create: { newClass: 'Sum', yes: true, types } })
+  t.match(notes, /^sum: numbers are doubles, which have fewer digits than 123456789012345678\.90\.$/m)
+  t.match(notes, /^half: numbers of this type have 32 bits, fewer than 0\.123456789\.$/m)
+  const again = await load('a.parquet', { into: 'Sum' })
+  t.equal(
+    again.notes,
+    'a.parquet: Parquet\n  sum: numbers are doubles, which have fewer digits than 123456789012345678.90\n  half: numbers of this type have 32 bits, fewer than 0.123456789',
+  )
+  t.notMatch((await load('a.csv', { into: 'Sum' })).notes, /fewer/)
+  await load('a.parquet', { create: { newClass: 'Exact', yes: true } })
+  t.match(await entities('Exact'), [{ sum: '123456789012345678.90' }, { sum: '1.50' }])
+})
+
 t.test('a Parquet file with its types', async t => {
   const uuid = '01234567-89ab-cdef-0123-456789abcdef'
   const file = parquetWriteBuffer({
