@@ -141,7 +141,10 @@ export async function newClass(
 }
 
 /** @throws {InputError} no row of the sample can be read */
-function refuseUnreadable(file: string, { unreadable, rows, notes = [], hasFields, isTyped, format }: FileSample): void {
+function refuseUnreadable(
+  file: string,
+  { unreadable, rows, notes = [], hasFields, isTyped, format }: FileSample,
+): void {
   const [wrong] = unreadable
   if (!wrong || rows > 0) return
   const header = `is line ${(format.skipLines ?? 0) + 1} the header? --skip-lines leaves out the lines above it`

@@ -13,7 +13,10 @@ import type { DataClass } from '../../engine/index.ts'
 /** Describes in one line how a file is read. */
 export function describeFormat(
   format: string,
-  { description, format: { encoding, delimiter, skipLines = 0, decimal, dates, currencies = [], nulls = [] } }: FileSample,
+  {
+    description,
+    format: { encoding, delimiter, skipLines = 0, decimal, dates, currencies = [], nulls = [] },
+  }: FileSample,
 ): string {
   if (format !== 'csv') return description ?? `${format.toUpperCase()} in ${encoding}`
   const parts = [

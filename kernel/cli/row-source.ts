@@ -75,7 +75,18 @@ export type RowSource =
 export async function openRows(
   format: Format | TableFormat,
   path: string,
-  { columns = {}, encoding, delimiter, skipLines, decimal, dates, years, currencies, nulls, ...others }: Omit<RowArguments, 'file'>,
+  {
+    columns = {},
+    encoding,
+    delimiter,
+    skipLines,
+    decimal,
+    dates,
+    years,
+    currencies,
+    nulls,
+    ...others
+  }: Omit<RowArguments, 'file'>,
   open: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>,
 ): Promise<RowSource> {
   if (isTableFormat(format)) {
