@@ -3,7 +3,7 @@ import { suggestion } from '../base/suggestion.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { LoadOptions, LoadSummary, LoadTarget } from './load-options.ts'
 import { loadRows } from './load-rows.ts'
-import { rejectedRow } from './rejected-row.ts'
+import { rejectedRow, rejectedText } from './rejected-row.ts'
 import { openRowFile, type RowFileOptions } from './row-file.ts'
 
 /** Number of rows in a batch: few enough that other requests, in this thread and in the writer, do not wait long. */
@@ -15,6 +15,8 @@ export interface ImportRequest
   extends RowFileOptions,
     Pick<LoadOptions, 'existing' | 'relations' | 'isTrial' | 'summary' | 'signal'> {
   readonly dataClass: string
+  /** Reports rejected rows as their texts in the body. */
+  readonly rejectedTexts?: boolean | undefined
   /** Called with each row that cannot be saved: its line, and the row as JSON, see {@link rejectedRow}. */
   readonly onRejected: (line: number, row: string) => void
 }
@@ -37,7 +39,8 @@ export async function importRows(
     target,
     dataClass,
     moment,
-    onRejected: (row, reasons) => request.onRejected(row.line, rejectedRow(row, reasons)),
+    onRejected: (row, reasons) =>
+      request.onRejected(row.line, (request.rejectedTexts ? rejectedText : rejectedRow)(row, reasons)),
     batchRows: BATCH_ROWS,
     savedAtOnce: SAVED_AT_ONCE,
   })

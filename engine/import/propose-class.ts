@@ -7,6 +7,7 @@ import type { ForeignFormat } from './foreign-values.ts'
 import { guessType, typeFor } from './guess-type.ts'
 import { lossOf } from './loss.ts'
 import { proposeKey } from './propose-key.ts'
+import { isReason } from './rejected-source.ts'
 import type { ProposedValues } from './value-form.ts'
 
 /** A column of a sample. */
@@ -134,7 +135,8 @@ function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['n
     if (!columns.some(column => column.name === name)) throw new InputError(`there is no column "${name}"`)
   const attributeNames: (string | null)[] = []
   for (const [i, { name, values }] of columns.entries()) {
-    if (Object.hasOwn(names, name)) attributeNames.push(names[name]!)
+    if (isReason(name)) attributeNames.push(null)
+    else if (Object.hasOwn(names, name)) attributeNames.push(names[name]!)
     else if (name === '' && values.every(value => value === null || value === '')) attributeNames.push(null)
     else attributeNames.push(freeColumn(attributeName(name) || `column${i + 1}`, attributeNames))
   }

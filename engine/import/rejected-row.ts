@@ -12,5 +12,11 @@ export function rejectedRow(
   return `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}`
 }
 
+/** The same, with the row as its text in the source. */
+export const rejectedText = (
+  { line, text }: { readonly line: number; readonly text: string },
+  errors: readonly string[],
+): string => JSON.stringify({ line, errors, row: text.toWellFormed() })
+
 /** Removes line ends, which JSON has only between its tokens. */
 const inOneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, ' ')

@@ -6,6 +6,7 @@ import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { openCsv } from './open-csv.ts'
 import { readText } from './read-text.ts'
+import { isReason } from './rejected-source.ts'
 import type { RowFormat } from './row-reader.ts'
 import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
 import { type TableFile, tableTexts } from './table-file.ts'
@@ -82,6 +83,10 @@ function attributesOf(
   const attributeNames: (string | null)[] = []
   for (const text of header) {
     const column = text?.trim() ?? ''
+    if (isReason(column)) {
+      attributeNames.push(null)
+      continue
+    }
     const name = Object.hasOwn(names, column) ? names[column]! : column
     const attribute =
       name === null ? undefined : (attributesByName.get(name) ?? attributesByName.get(attributeName(name)))

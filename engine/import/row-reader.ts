@@ -9,6 +9,7 @@ import { keptDigits } from '../write/body/parse-body.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { memberTexts } from './member-texts.ts'
 import { hasUndecodable } from './read-text.ts'
+import { REASONS, ROW, withoutReasons } from './rejected-source.ts'
 import { CsvSplitter } from './split-csv.ts'
 import type { RowText } from './split-rows.ts'
 import { cellText } from './table-file.ts'
@@ -142,6 +143,7 @@ export class RowReader {
     try {
       const value = this.parse(text)
       if (!isJsonObject(value)) return { json: text, value: new Error(NO_OBJECT) }
+      if (Object.hasOwn(value, REASONS)) return this.readReported(value, text)
       if (isOfErrors(value, this.dataClass)) return this.corrected(text, value.row)
       if (this.format.proposed) this.checkMembers(text)
       const texts = this.withTexts(value, text)
@@ -150,6 +152,11 @@ export class RowReader {
     } catch (error) {
       return { json: text, value: error as SyntaxError }
     }
+  }
+
+  /** Reads an object of an error file, without its line and reasons. */
+  private readReported({ [ROW]: source }: Record<string, unknown>, text: string): ReadRow {
+    return this.readJson(typeof source === 'string' ? source : withoutReasons(text))
   }
 
   /**

@@ -6,7 +6,11 @@ export class ErrorFile {
   bytes = 0
   private descriptor: number | undefined
 
-  constructor(readonly path: string) {}
+  /** @param head first line of the file */
+  constructor(
+    readonly path: string,
+    public head?: string,
+  ) {}
 
   /** Continues the file of an interrupted load, without the rows that this load reads again. */
   continueAt(bytes: number): void {
@@ -18,7 +22,10 @@ export class ErrorFile {
 
   /** @param row a line, see `rejectedRow` */
   add(row: string): void {
-    this.descriptor ??= openSync(this.path, 'w', 0o600)
+    if (this.descriptor === undefined) {
+      this.descriptor = openSync(this.path, 'w', 0o600)
+      if (this.head !== undefined) this.bytes += writeSync(this.descriptor, `${this.head}\n`)
+    }
     this.bytes += writeSync(this.descriptor, `${row}\n`)
   }
 

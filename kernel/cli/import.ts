@@ -1,9 +1,10 @@
-import { isTableFormat } from '../../engine/base/row-formats.ts'
+import { type Format, isTableFormat, type TableFormat } from '../../engine/base/row-formats.ts'
 import { Readable } from 'node:stream'
 import { quantity } from '../../engine/base/counted.ts'
 import { type LoadSummary, readBytes, type RelationsBy, unpack, withoutEmpty } from '../../engine/command-line.ts'
 import { ask } from './ask-server.ts'
 import { ErrorFile } from './error-file.ts'
+import { errorPathOf, errorRowsOf, hasSourceRows } from './error-rows.ts'
 import { ProgressDisplay } from './progress.ts'
 import { correctedCommand, describeSummary, tellFormat } from './row-messages.ts'
 import { openRows, type RowArguments, rowFormatOf, type RowSource } from './row-source.ts'
@@ -38,6 +39,7 @@ export async function importFile(
 ): Promise<boolean> {
   const { file, into, url, key } = settings
   const format = rowFormatOf(settings)
+  const errorPath = settings.errors ?? errorPathOf(file === '-' ? 'import' : nameOf(file), format)
   const progress = new ProgressDisplay(process.stderr)
   let text: string
   let upload: SentRows
@@ -51,6 +53,7 @@ export async function importFile(
     )
     const body = Readable.toWeb(Readable.from(upload.bytes)) as ReadableStream
     const address = addressOf(url, into, { ...settings, ...upload.format })
+    if (hasSourceRows(format, errorPath)) address.searchParams.set('$rejected', 'texts')
     text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
@@ -61,18 +64,17 @@ export async function importFile(
   const { isComplete, rejected: rejectedCount } = summary
   print(`${describeSummary(summary, summary.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
   if (rejectedCount > 0) {
-    const errors = new ErrorFile(settings.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`)
-    // Taken from the text of the answer, to keep the digits of long integers.
+    const errors = new ErrorFile(errorPath)
     const lines = rejectedLines(text)
-    for (const line of table ? table.inFile(lines) : lines) errors.add(line)
-    errors.close()
+    writeRejected(errors, table ? table.inFile(lines) : lines, upload)
     const more = rejectedCount - (table?.unsent.length ?? 0) - summary.rejectedRows.length
     const first = more > 0 ? ` for the first ${summary.rejectedRows.length}` : ''
     print(`${quantity(rejectedCount, 'row')} could not be saved; ${errors.path} says why${first}`)
     if (settings.trial) return false
     const { relations, existing } = settings
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
-    const again = correctedCommand('import', errors.path, { ...upload.format, into, relations, more: options })
+    const columns = settings.columns
+    const again = correctedCommand('import', errors.path, { ...upload.format, columns, into, relations, more: options })
     print(`after you fix its rows: ${again}`)
   }
   return isComplete && rejectedCount === 0
@@ -82,6 +84,9 @@ export async function importFile(
 interface SentRows {
   readonly bytes: AsyncIterable<Buffer>
   readonly format: Partial<ImportArguments>
+  /** Names of the columns of CSV. */
+  readonly header: readonly string[]
+  readonly source: Format | TableFormat
   readonly table?: TableBody
 }
 
@@ -93,14 +98,15 @@ async function sentRows(
 ): Promise<SentRows> {
   const sample = await rows.sample(new Set(Object.keys(columns ?? {})))
   const namedColumns = withoutEmpty(sample, columns)
+  const common = { header: sample.columns.map(({ name }) => name), source: rows.format }
   if (rows.table) {
     tellFormat(file, rows.format, sample, warn)
     const table = new TableBody(rows.table)
-    return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: namedColumns }, table }
+    return { ...common, bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: namedColumns }, table }
   }
   const { format } = rows
   tellFormat(file, format, sample, warn)
-  return { bytes: rows.bytes(), format: { ...sample.format, columns: namedColumns, format } }
+  return { ...common, bytes: rows.bytes(), format: { ...sample.format, columns: namedColumns, format } }
 }
 
 /** Adds the number of rows that could not be sent. */
@@ -157,4 +163,23 @@ function columnsText(columns: ImportArguments['columns'], relations: RelationsBy
 function rejectedLines(text: string): string[] {
   const [, ...lines] = text.slice(0, text.lastIndexOf(']')).split('\n')
   return lines.map(line => (line.endsWith(',') ? line.slice(0, -1) : line))
+}
+
+/** Writes rejected rows in the form of their file. */
+function writeRejected(errors: ErrorFile, lines: readonly string[], { header, source, format }: SentRows): void {
+  const { encoding, delimiter = ',' } = format
+  const rows = errorRowsOf({ format: source, encoding, header, delimiter }, errors.path)
+  errors.head = rows?.head
+  for (const text of lines) {
+    const { line, errors: reasons, row } = JSON.parse(text) as RejectedText
+    errors.add(rows?.line({ line, text: row }, reasons) ?? text)
+  }
+  errors.close()
+}
+
+/** A rejected row of an answer, with its text. */
+interface RejectedText {
+  readonly line: number
+  readonly errors: readonly string[]
+  readonly row: string
 }

@@ -2,6 +2,7 @@ import { format, parse } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { InputError } from '../../engine/base/input-error.ts'
 import { sheetNames } from '../../engine/command-line.ts'
+import { errorPathOf } from './error-rows.ts'
 import { load, type LoadArguments } from './load.ts'
 import { classNameOf, type Dialog, type NewClassOptions, terminal } from './new-class.ts'
 import { rowFormatOf } from './row-source.ts'
@@ -50,8 +51,8 @@ function checkOptions(settings: LoadArguments): NewClassOptions {
   return create
 }
 
-/** `firms.xlsx.errors.Firms.ndjson` for the sheet Firms. */
+/** `firms.xlsx.errors.Firms.csv` for the sheet Firms. */
 function errorFileOf({ file, errors }: LoadArguments, name: string): string {
-  const { dir, name: base, ext } = parse(errors ?? `${nameOf(file)}.errors.ndjson`)
+  const { dir, name: base, ext } = parse(errors ?? errorPathOf(nameOf(file), 'xlsx'))
   return format({ dir, name: `${base}.${name}`, ext })
 }

@@ -3,8 +3,10 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import {
   attributeName,
+  columnNames,
   dataClassOf,
   emptySummary,
+  type ErrorRows,
   type FileSample,
   type ForeignFormat,
   hintFor,
@@ -27,6 +29,7 @@ import { ModuleBundler } from '../module-bundler.ts'
 import { printError } from './outcome.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { ErrorFile } from './error-file.ts'
+import { correctedColumns, errorPathOf, errorRowsOf } from './error-rows.ts'
 import { LoadJournal } from './load-journal.ts'
 import {
   type Dialog,
@@ -116,7 +119,7 @@ async function loadSource(
     memoryBytes: 0,
     onNote: printError,
   })
-  const errors = new ErrorFile(settings.errors ?? `${name}.errors.ndjson`)
+  const errors = new ErrorFile(settings.errors ?? errorPathOf(name, format))
   const summary = emptySummary()
   const hints = new Set<string>()
   const markKey = `load/${into}.${name}`
@@ -154,6 +157,8 @@ async function loadSource(
     if (remainder) output.write(`continuing after row ${remainder.position + remainder.savedRows.size}\n`)
     const file = await openFile(rows, dataClass, { sample, read, columns, created: createdClass })
     if (!createdClass) tellLosses(sample, file.format.csv?.attributes, dataClass, dialog.print)
+    const rejectedRows = errorRowsIn(file, { format, encoding: sample.format.encoding }, errors.path)
+    errors.head = rejectedRows?.head
     // Values after the sample must have the form of the values in it.
     const proposals = createdClass?.values ?? remainder?.proposed
     await loadRows({
@@ -166,7 +171,7 @@ async function loadSource(
       existing: update ? 'update' : 'reject',
       resumed: remainder,
       onRejected: (row, reasons) => {
-        errors.add(rejectedRow(row, reasons))
+        errors.add(rejectedRows?.line(row, reasons) ?? rejectedRow(row, reasons))
         if (row.raw) addHints(hints, dataClass, row.raw(), read)
       },
       onProgress: progress.onRows,
@@ -186,7 +191,14 @@ async function loadSource(
     } else if (summary.rejected > 0) {
       const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
       const more = [...(update ? ['--update'] : []), ...storeOptions(config)]
-      const again = correctedCommand('load', errors.path, { ...read, into, relations: by, more })
+      const given = {
+        ...(rows.table ? PLAIN : read),
+        into,
+        relations: by,
+        columns: correctedColumns(format, columns),
+        more,
+      }
+      const again = correctedCommand('load', errors.path, given)
       output.write(`${quantity(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
       output.write(`after you fix its rows: ${again}\n`)
     }
@@ -207,6 +219,19 @@ async function loadSource(
       removeStore()
     }
   }
+}
+
+/** Form of the values of a table in an error file. */
+const PLAIN = { decimal: '.', dates: 'ymd' } as const
+
+/** Rows of the error file of a file, in whose header a load finds the same attributes. */
+function errorRowsIn(
+  { format: { csv }, header = [] }: RowFile,
+  source: { readonly format: Format | TableFormat; readonly encoding: string | undefined },
+  path: string,
+): ErrorRows | undefined {
+  const { delimiter, attributes } = csv ?? { delimiter: ',', attributes: [] }
+  return errorRowsOf({ ...source, header: columnNames(header, attributes), delimiter }, path)
 }
 
 /** True for a load that rejected all rows. */

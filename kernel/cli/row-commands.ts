@@ -109,7 +109,7 @@ export function addRowCommands(program: Command): void {
     )
     .option(
       '--errors <file>',
-      'file for rows that cannot be saved, with line and reasons; by default {file}.errors.ndjson',
+      'file for rows that cannot be saved, with line and reasons; by default {file}.errors.csv, .errors.ndjson for JSON',
     )
     .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
     .option('--restart', 'begin with the first row, even though a load of this file was interrupted', false)
@@ -167,7 +167,10 @@ with --update if rows have keys. --sheet '*' with --new-class creates a dataclas
       addColumn,
     )
     .option(...RELATION)
-    .option('--errors <file>', 'file for rows that cannot be saved; by default {file}.errors.ndjson')
+    .option(
+      '--errors <file>',
+      'file for rows that cannot be saved; by default {file}.errors.csv, .errors.ndjson for JSON',
+    )
   withFormat(importCommand).action(async (file: string, { column, relation, ...options }, command: Command) => {
     const { importFile } = await import('./import.ts')
     const settings = { ...options, file, columns: column, relations: relation, url: serverOf(command) }

@@ -83,20 +83,27 @@ export function describeSummary(
 interface Given extends ForeignFormat {
   readonly into: string
   readonly relations?: RelationsBy | undefined
+  /** Attributes by the names of columns, where the file needs them. */
+  readonly columns?: Readonly<Record<string, string | null>> | undefined
+  readonly delimiter?: string | undefined
   /** Further options, with their values. */
   readonly more?: readonly string[]
 }
 
-/**
- * Command that loads a corrected file of errors. Its rows have the names of attributes, and values as the original file writes them.
- */
+/** Delimiters that are recognized without an option. */
+const USUAL_DELIMITERS = ',;\t|'
+
+/** Command that loads a corrected file of errors, whose values are as the original file writes them. */
 export function correctedCommand(
   command: 'load' | 'import',
   file: string,
-  { into, relations = {}, decimal, dates, years, currencies = [], nulls, more = [] }: Given,
+  { into, relations = {}, columns = {}, delimiter, decimal, dates, years, currencies = [], nulls, more = [] }: Given,
 ): string {
   const words = ['npx', 'tesser', command, file, '--into', into]
+  for (const [name, attribute] of Object.entries(columns))
+    if (name !== '') words.push('--column', `${name}=${attribute ?? ''}`)
   for (const [relation, by] of Object.entries(relations)) words.push('--relation', `${relation}=${by}`)
+  if (delimiter !== undefined && !USUAL_DELIMITERS.includes(delimiter)) words.push('--delimiter', delimiter)
   if (decimal) words.push('--decimal', decimal)
   if (dates) words.push('--dates', dates)
   if (years !== undefined) words.push('--years', String(years))

@@ -40,7 +40,7 @@ export interface RowArguments extends ForeignFormat {
   /** Number of lines above the header of CSV. */
   skipLines?: number | undefined
   encoding?: string | undefined
-  /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
+  /** File for rows that cannot be saved; in the working directory by default, see `errorPathOf`. */
   errors?: string | undefined
 }
 

@@ -36,6 +36,10 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
     schema: text,
     doc: 'CSV values that mean null, separated by commas; they do not apply to text attributes.',
   },
+  $rejected: {
+    schema: oneOf('objects', 'texts'),
+    doc: 'Form of rejected rows in the answer: objects by default, or their texts in the body.',
+  },
   $preview: {
     schema: { type: 'integer', minimum: 1, maximum: 100 },
     doc: 'Number of rows to read and check without saving any. The beginning of the file is enough.',

@@ -35,6 +35,7 @@ export function readOptions(request: RestRequest): Options {
     dates: readChoice('$dates', ['ymd', 'dmy', 'mdy']),
     years: numberOf(request, '$years', 'the first of a hundred years', 1000, 9899),
     currencies: listOf(request.parameter('$currencies')),
+    rejectedTexts: readChoice('$rejected', ['objects', 'texts']) === 'texts',
     encoding: request.parameter('$encoding'),
     nulls: listOf(request.parameter('$nulls')),
     ...columnsOf(request.parameter('$columns')),

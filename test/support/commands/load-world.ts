@@ -26,6 +26,13 @@ export async function entities(config: Config, dataClass: string): Promise<Recor
   }
 }
 
+/** A row of an error file: objects have the line and the reasons among their members. */
+// biome-ignore lint/suspicious/noExplicitAny: a row of any dataclass
+function rejectedIn(text: string): any {
+  const { __LINE, __ERROR, __ROW, ...row } = JSON.parse(text)
+  return __LINE === undefined ? row : { line: __LINE, errors: [__ERROR], row: __ROW ?? row }
+}
+
 /** A folder with a model and files, and the command `tesser load` in it. */
 export const loadWorld = (t: Test, model: object, files: Record<string, string | Buffer | Record<string, string>>) => {
   const cwd = t.testdir({ 'model.json': JSON.stringify(model), ...files })
@@ -55,12 +62,7 @@ export const loadWorld = (t: Test, model: object, files: Record<string, string |
         { print: line => notes.push(line), ask: async () => answer },
       )
       output.end()
-      const rejected = existsSync(errors)
-        ? readFileSync(errors, 'utf8')
-            .trim()
-            .split('\n')
-            .map(line => JSON.parse(line))
-        : []
+      const rejected = existsSync(errors) ? readFileSync(errors, 'utf8').trim().split('\n').map(rejectedIn) : []
       return { isComplete, text: (await output.toArray()).join(''), notes: notes.join('\n'), rejected }
     },
     people: () => entities(config, 'Person'),

@@ -49,7 +49,7 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [
     ['load', 'bad.csv', '--into', 'Person', '--update'],
     1,
-    /after you fix its rows: npx tesser load bad\.csv\.errors\.ndjson --into Person --update/,
+    /after you fix its rows: npx tesser load bad\.csv\.errors\.csv --into Person --update/,
   ],
   [['import', 'none.csv', '--into', 'Person', ...SERVER], 2, /there is no file/],
   [['import', 'a.csv', '--into', 'Person', ...SERVER], 1, /cannot be reached/],
@@ -130,8 +130,8 @@ t.test('the printed command loads a corrected file with decimal commas and Germa
     "npx tesser load 'Aufträge Mai.csv' --into Order --column Kunde=firma --relation Kunde=Firma.name --model model.json --data data",
   )
   t.match(first, { status: 1, stdout: /^2 rows read: 1 inserted, 1 rejected/m }, first.stderr)
-  const errors = join(cwd, 'Aufträge Mai.csv.errors.ndjson')
-  writeFileSync(errors, readFileSync(errors, 'utf8').replace(':"vielleicht"', ':"nein"'))
+  const errors = join(cwd, 'Aufträge Mai.csv.errors.csv')
+  writeFileSync(errors, readFileSync(errors, 'utf8').replace(';vielleicht', ';nein'))
   const again = /^after you fix its rows: (.*)$/m.exec(first.stdout)![1]!
   t.match(again, / --relation firma=Firma\.name --decimal , --dates dmy /)
   const second = run(again)

@@ -97,6 +97,6 @@ t.test('addresses and the standard input are read as files are', async t => {
     const { stdout } = spawnSync(process.execPath, given, { cwd, input: FILES[file], encoding: 'utf8' })
     t.match(stdout, wanted)
   }
-  t.same(readdirSync(cwd).sort(), ['data', 'model.json', 'stdin.errors.ndjson'])
+  t.same(readdirSync(cwd).sort(), ['data', 'model.json', 'stdin.errors.csv'])
   t.same(readdirSync(temporary), [], 'nothing is left')
 })
