@@ -37,7 +37,7 @@ export interface FileSample {
   readonly format: TextFormat
   /** How a table is read, for the user. */
   readonly description?: string | undefined
-  /** What a table has that is not read, one sentence each. */
+  /** Parts of a table that are not read, one sentence each. */
   readonly notes?: readonly string[] | undefined
   /** Questions that the sample leaves to the user. */
   readonly open: readonly OpenQuestion[]
