@@ -68,7 +68,7 @@ class Process {
   }
 
   origin(): Promise<string> {
-    return this.wrote(/https?:[^ "]+:\d+(?=\/rest)/)
+    return this.wrote(/(?<="url":")https?:[^"]+:\d+/)
   }
 
   /** Stops it. @returns its exit code */
