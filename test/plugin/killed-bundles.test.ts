@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const main = fileURLToPath(outputUrl('kernel/cli/main.js'))
 
-/** `tesser start` with a plugin in TypeScript, when it answers. */
+/** `tesser start` with a plugin in TypeScript, when it listens. */
 async function start(t: Test, cwd: string, TMPDIR: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [main, 'start', '--port', '0'], {
     cwd,
@@ -20,7 +20,7 @@ async function start(t: Test, cwd: string, TMPDIR: string): Promise<ChildProcess
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
   child.stdout!.on('data', chunk => (output += chunk))
-  while (!output.includes('/rest')) await once(child.stdout!, 'data')
+  while (!output.includes('"msg":"listening"')) await once(child.stdout!, 'data')
   return child
 }
 
