@@ -239,7 +239,10 @@ t.test('metrics.port serves them alone, and /metrics of the server does not exis
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
   const config = { auth: { guestsAdministrate: true }, metrics: { port } }
-  await t.rejects(startServer(t, company, { config }), /metrics\.port \d+ at 127\.0\.0\.1: .*EADDRINUSE/)
+  await t.rejects(
+    startServer(t, company, { config }),
+    /127\.0\.0\.1:\d+: another process has port .* \(metrics\.port\)/,
+  )
   await new Promise(resolve => probe.close(resolve))
   const server = await startServer(t, company, { config })
   t.equal((await server.get('//metrics')).status, 404)

@@ -159,7 +159,7 @@ t.test(
     await load('first.ndjson')
     const lines: string[] = []
     await loadDemo(config, line => lines.push(line))
-    t.same(lines, ['loading the demo data, once', '  Person: 2 entities'])
+    t.same(lines, ['loading the demo data, once', 'Person: 2 entities'])
     t.equal((await people()).length, 2, cwd)
     await loadDemo(config, line => lines.push(line))
     t.equal(lines.length, 2)

@@ -19,7 +19,6 @@ export function Home() {
       <header>
         <h1>{text('title')}</h1>
         <p class="hint">{all.length === 0 ? text('noClasses') : text('introduction', { count: all.length })}</p>
-        {all.length === 0 && <p class="hint">{text('firstClass')}</p>}
         <p class="links">
           {PAGES.filter(isShown).map(({ path, title }) => (
             <a key={path} href={linkTo([path])}>

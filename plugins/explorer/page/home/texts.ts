@@ -6,8 +6,6 @@ export const text = dictionary('home', {
     entities: { one: '{count} entity', other: '{count} entities' },
     entity: 'Entity',
     entries: { one: '{count} entry', other: '{count} entries' },
-    firstClass:
-      'A new model gets its first class from a file, while the server is stopped: npx tesser load people.csv --new-class Person',
     help: 'Shortcuts',
     helpChoose: 'Choose the row',
     helpChooseAll: 'Choose all rows',
@@ -41,8 +39,6 @@ export const text = dictionary('home', {
     entities: { one: '{count} Entität', other: '{count} Entitäten' },
     entity: 'Entität',
     entries: { one: '{count} Eintrag', other: '{count} Einträge' },
-    firstClass:
-      'Ein neues Modell bekommt seine erste Klasse aus einer Datei, während der Server steht: npx tesser load people.csv --new-class Person',
     help: 'Tastenkürzel',
     helpChoose: 'Zeile wählen',
     helpChooseAll: 'Alle Zeilen wählen',

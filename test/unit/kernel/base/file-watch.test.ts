@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FileWatch } from '../../../../kernel/base/file-watch.ts'
@@ -11,7 +11,11 @@ function watchOf(t: Test) {
   let count = 0
   return {
     watch,
-    write: (text: string) => writeFileSync(file, text),
+    // A look sees the old file or the new one.
+    write(text: string) {
+      writeFileSync(`${file}.new`, text)
+      renameSync(`${file}.new`, file)
+    },
     read: () => void count++,
     count: () => count,
   }
