@@ -221,7 +221,7 @@ function save(
     responses: {
       '200': savedResponse,
       default: {
-        description: 'At least one entity was not saved: it has `__STATUS` and `__ERROR`. Or no save could be tried.',
+        description: 'An entity was not saved: it has `__STATUS` and `__ERROR`. Or no save was tried.',
         content: jsonContent(failureSchema),
       },
     },

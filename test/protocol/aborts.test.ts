@@ -101,9 +101,10 @@ for (const transport of transports) {
     t.equal((await request(`${server.url}/rest/City("Paris")`)).statusCode, 200, 'the server still answers')
     await setTimeout(300)
 
-    // Every start reports the limits of an older build; errors of plugin code are for its author. On a busy machine, the server may
-    // notice a request and its end at the same moment, as for a client that does not wait for answers.
-    const expected = /^uws-node20|inner secret|^a connection ended right after a request/
+    // Errors of plugin code are for its author. Every start reports the limits of an older build of uWebSockets.js, which may see a
+    // request and its end at the same moment on a busy machine, as for a client that does not wait for answers.
+    const expected =
+      transport === 'node-http' ? /inner secret/ : /^uws-node20|inner secret|^a connection ended right after a request/
     const isExpected = ({ msg, level }: (typeof lines)[number]) => level < 40 || expected.test(msg)
     t.same(
       lines.filter(line => !isExpected(line)).map(({ msg, err, path }) => ({ msg, err, path })),

@@ -180,7 +180,7 @@ t.test(
     t.match(await shop.tesser(['key', 'create', 'late', '--roles', 'HR']), { code: 0 })
     t.match(await shop.tesser(['check']), {
       code: 1,
-      out: /: key early: there is no role "hrr"; did you mean "hr"\?\n(warning: .*\n)*1 problem\n/,
+      out: `${shop.file}: key early: there is no role "hrr"; did you mean "hr"?\n1 problem\n`,
     })
 
     const log: string[] = []
@@ -216,7 +216,7 @@ export default definePlugin({ name: 'hooks', kernel: '^1.0.0', register() {} })`
     writeFileSync(shop.file, '{ "users": 3 }')
     t.match(await shop.tesser(['check']), {
       code: 1,
-      out: /tesser\.directory\.json: \/users must be array\n(warning: .*\n)*1 problem/,
+      out: 'users must be array\n1 problem',
     })
   },
 )
