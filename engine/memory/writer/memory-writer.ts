@@ -21,7 +21,9 @@ interface MemoryWriterOptions {
   /** Called with internal failures; the memory is not used afterwards. */
   onError?: (error: unknown) => void
   /** Receives notes for the log about how the memory was filled. */
-  onNote?: (text: string) => void
+  onNote?: (text: string, level?: 'warn') => void
+  /** Minimum number of rows for which the log says that they are being read. Default: 300,000. */
+  notedRows?: number
 }
 
 /** State of the writer saved in an image, beside the memory itself. */
@@ -43,6 +45,8 @@ interface CommittedChange extends Change {
 
 /** Rows between two checks of the clock. */
 const ROWS_PER_STEP = 256
+/** Reading this many rows takes a second or two. */
+const NOTED_ROWS = 300_000
 /** Changes applied before the thread yields to other work. */
 const CHANGES_PER_STEP = 1_000
 
@@ -63,6 +67,8 @@ export class MemoryWriter {
   private isEnabled = true
   private ownsMemory = false
   private isRestoring = false
+  /** Undefined while no rows are being read. */
+  private fill: { rows: number; start: number } | undefined
 
   constructor(options: MemoryWriterOptions) {
     const { memory, store, folder } = options
@@ -146,10 +152,34 @@ export class MemoryWriter {
       }
       // Lets this thread's reads see its own commits.
       this.options.store.records.refresh()
+      this.fill ??= this.beginFill()
       const end = performance.now() + milliseconds
       while (this.queue.first && performance.now() < end) this.buildTable(this.queue.first, end)
-      if (!this.queue.first) this.heap.setBuilt()
+      if (this.queue.first) return
+      this.heap.setBuilt()
+      this.endFill(this.fill)
     })
+  }
+
+  private beginFill(): { rows: number; start: number } {
+    const { onNote, notedRows = NOTED_ROWS } = this.options
+    const rows = this.queue.waitingRows
+    if (rows >= notedRows)
+      onNote?.(`reading ${rows.toLocaleString('en')} rows into memory: queries are slower until this is done`)
+    return { rows, start: performance.now() }
+  }
+
+  private endFill({ rows, start }: { rows: number; start: number }): void {
+    const { onNote, notedRows = NOTED_ROWS } = this.options
+    this.fill = undefined
+    if (rows >= notedRows)
+      onNote?.(`${rows.toLocaleString('en')} rows were read into memory: ${Math.round(performance.now() - start)} ms`)
+    const names = this.queue.newlyExcluded()
+    if (names.length > 0)
+      onNote?.(
+        `there is no room in memory for ${names.join(', ')}: their queries read the disk; raise storage.memoryBytes`,
+        'warn',
+      )
   }
 
   /** Called with the changes of each durable commit, oldest first, before any caller is answered. */

@@ -23,6 +23,7 @@ export class TableQueue {
   readonly tables: readonly QueuedTable[]
   private readonly byNumber: ReadonlyMap<number, QueuedTable>
   private waitingTables: QueuedTable[]
+  private readonly reported = new Set<QueuedTable>()
 
   constructor(
     catalog: Catalog,
@@ -44,6 +45,18 @@ export class TableQueue {
   /** Table that is being read; undefined when all have been. */
   get first(): QueuedTable | undefined {
     return this.waitingTables[0]
+  }
+
+  /** Rows of the dataclasses that have not been read completely. */
+  get waitingRows(): number {
+    return this.waitingTables.reduce((sum, { dataClass }) => sum + this.rowCount(dataClass), 0)
+  }
+
+  /** @returns names of the dataclasses that do not fit, each only the first time */
+  newlyExcluded(): string[] {
+    const found = this.tables.filter(table => table.doesNotFit && !this.reported.has(table))
+    for (const table of found) this.reported.add(table)
+    return found.map(({ dataClass }) => dataClass.name)
   }
 
   find(tableNumber: number): QueuedTable | undefined {

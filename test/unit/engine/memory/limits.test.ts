@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createSharedMemory } from '../../../../engine/memory/heap/shared-heap.ts'
 import { MemoryWriter } from '../../../../engine/memory/writer/memory-writer.ts'
 import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
 import { inTurn } from '../../../support/runner/rounds.ts'
@@ -124,4 +125,27 @@ t.test('a memory that is no longer kept up to date is not read until it has been
   while (next.isBuilding) next.build(1)
   t.ok(world.heap.isBuilt)
   same('filled again')
+})
+
+t.test('the log says while many rows are read into memory, and what has no room there', t => {
+  const world = openMemoryWorld(t, testModel)
+  world.commit(insertPeople(0, 2_000))
+  const store = new LmdbWritable(world.rows.environment, world.rows)
+  const fill = (kib: number, notedRows?: number) => {
+    const notes: string[] = []
+    const memory = createSharedMemory(kib * 1024)!
+    const onNote = (text: string, level = 'info') => void notes.push(`${level}: ${text.replace(/\d+ ms/, 'N ms')}`)
+    const writer = new MemoryWriter({ memory, store, folder: world.path, onNote, ...(notedRows && { notedRows }) })
+    while (writer.isBuilding) writer.build(1)
+    return notes
+  }
+  t.strictSame(fill(65_536), [])
+  t.strictSame(fill(65_536, 2_000), [
+    'info: reading 2,000 rows into memory: queries are slower until this is done',
+    'info: 2,000 rows were read into memory: N ms',
+  ])
+  t.strictSame(fill(256), [
+    'warn: there is no room in memory for Person: their queries read the disk; raise storage.memoryBytes',
+  ])
+  t.end()
 })
