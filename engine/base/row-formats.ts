@@ -25,8 +25,11 @@ export function formatOf(path: string): Format | undefined {
 }
 
 /** Format of a table by the name of its file. */
-export const tableFormatOf = (path: string): TableFormat | undefined =>
-  TABLE_FORMATS.find(format => path.toLowerCase().endsWith(`.${format}`))
+export function tableFormatOf(path: string): TableFormat | undefined {
+  // A workbook with macros, which are not read.
+  const name = path.toLowerCase().replace(/\.xlsm$/, '.xlsx')
+  return TABLE_FORMATS.find(format => name.endsWith(`.${format}`))
+}
 
 export const isTableFormat = (format: string): format is TableFormat =>
   (TABLE_FORMATS as readonly string[]).includes(format)

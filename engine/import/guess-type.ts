@@ -19,6 +19,14 @@ interface GuessedType {
   readonly currency?: string | undefined
 }
 
+/** Origin of the values of a column. */
+export interface ValueSource {
+  /** True if texts were texts in the source, so that only dates and UUIDs get another type, and amounts in the cells of a sheet. */
+  readonly isTyped: boolean
+  /** True if the values are loaded like fields of CSV: those of CSV and of tables. */
+  readonly hasFields: boolean
+}
+
 /** Types that hold every value of a column to which a source assigns them. */
 const SURE: readonly string[] = ['bool', 'long', 'string', 'blob']
 
@@ -46,16 +54,16 @@ const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
 /**
  * The most specific type that fits all values of a column. Each value is converted as in a load.
  * @param values texts of a CSV column; for a typed source also numbers, booleans, bigints and objects
- * @param isTyped true if texts were texts in the source, so that only dates and UUIDs get another type
  */
-export function guessType(values: readonly unknown[], isTyped: boolean, format: ForeignFormat): GuessedType {
+export function guessType(values: readonly unknown[], source: ValueSource, format: ForeignFormat): GuessedType {
+  const { isTyped } = source
   const filledValues = values.filter(isFilled)
   const hasTexts = isTyped && filledValues.some(value => typeof value === 'string')
   const texts = filledValues.map(cellText)
   const find = (some: readonly string[]): StorageModel | undefined => {
     if (some.length === 0) return undefined
-    for (const attribute of hasTexts ? typedTexts(some) : candidates(some, format))
-      if (attribute && holdsAll(attribute, some, format)) return attribute
+    const models = !hasTexts ? candidates(some, format) : source.hasFields ? cellTexts(some, format) : typedTexts(some)
+    for (const attribute of models) if (attribute && holdsAll(attribute, some, format)) return attribute
     return undefined
   }
   const commonType = find(texts)
@@ -82,6 +90,13 @@ function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefin
   if (texts.every(isUuid)) yield { type: 'uuid' }
 }
 
+/** People type dates and amounts into spreadsheets in forms that the program keeps as texts. */
+function* cellTexts(texts: readonly string[], format: ForeignFormat): Generator<StorageModel | undefined> {
+  if (amountsIn(texts, format) !== undefined) yield moneyOf(texts, format)
+  if (texts.every(text => FORMS.date!(text, format))) yield dateOf(texts)
+  yield* typedTexts(texts)
+}
+
 /** The currency of a column of amounts; undefined for a column of other values. */
 function amountsIn(texts: readonly string[], { currencies = [] }: ForeignFormat): string | undefined {
   const currency = currencies.length > 0 ? currencyOf(texts, currencies) : undefined
@@ -90,11 +105,7 @@ function amountsIn(texts: readonly string[], { currencies = [] }: ForeignFormat)
 
 /** Types that the form of the values suggests, the most specific first. */
 function* candidates(texts: readonly string[], given: ForeignFormat): Generator<StorageModel | undefined> {
-  if (amountsIn(texts, given) !== undefined)
-    yield decimalOf(
-      texts.map(text => numberIn(text, given)),
-      MONEY_SCALE,
-    )
+  if (amountsIn(texts, given) !== undefined) yield moneyOf(texts, given)
   // An amount among other values is a text.
   const format = { ...given, currencies: undefined }
   const all = (type: StorageModel['type']): boolean => texts.every(text => FORMS[type]!(text, format))
@@ -133,6 +144,13 @@ const isMoney = (numbers: readonly string[]): boolean =>
 const MAX_SCALE = 18
 
 const MONEY_SCALE = 2
+
+/** Type of a column of amounts. */
+const moneyOf = (texts: readonly string[], format: ForeignFormat): StorageModel | undefined =>
+  decimalOf(
+    texts.map(text => numberIn(text, format)),
+    MONEY_SCALE,
+  )
 
 /** Decimal type with enough places for all numbers. */
 function decimalOf(numbers: readonly string[], leastScale = 0): StorageModel | undefined {

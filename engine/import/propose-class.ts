@@ -4,7 +4,7 @@ import { fold } from '../base/text/fold.ts'
 import { freeName } from '../base/text/free-name.ts'
 import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
-import { guessType, typeFor } from './guess-type.ts'
+import { guessType, typeFor, type ValueSource } from './guess-type.ts'
 import { lossOf } from './loss.ts'
 import { proposeKey } from './propose-key.ts'
 import { isReason } from './rejected-source.ts'
@@ -20,11 +20,9 @@ export interface SampleColumn {
   readonly loss?: string | undefined
 }
 
-interface ProposalOptions {
+interface ProposalOptions extends ValueSource {
   readonly className: string
   readonly columns: readonly SampleColumn[]
-  /** True if texts were texts in the source, and numbers were numbers. */
-  readonly isTyped: boolean
   readonly format: ForeignFormat
   /** Attributes by the names of columns, where they are not to be guessed; null for a column that is left out. */
   readonly names: Readonly<Record<string, string | null>>
@@ -93,7 +91,7 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     const chosenType = types[attribute]
     if (chosenType || type)
       return { column, attribute, model: chosenType ?? typeFor(type!, values, format), isGuessed: false }
-    const guess = guessType(values, isTyped, format)
+    const guess = guessType(values, options, format)
     for (const text of guess.nulls) nulls.add(text)
     return { column, attribute, model: guess.attribute, isGuessed: true, currency: guess.currency }
   })

@@ -58,15 +58,17 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   return { format: { ...foreign, csv: { delimiter, attributes } }, header, rows: records }
 }
 
+interface TableRowOptions extends Pick<RowFileOptions, 'columns' | 'attributes'>, ForeignFormat {}
+
 /** Opens the rows of a table like rows of comma-separated CSV. @throws {Error} a column is not an attribute of the dataclass */
 export function openTableRows(
   table: TableFile,
-  { columns = {}, attributes }: Pick<RowFileOptions, 'columns' | 'attributes'>,
+  { columns = {}, attributes, decimal, dates, years, currencies, nulls }: TableRowOptions,
   dataClass: DataClass,
 ): RowFile {
   const header = table.columns.map(({ name }) => name)
   const csv = { delimiter: ',', attributes: attributes ?? attributesOf(header, dataClass, columns) }
-  return { format: { csv }, header, rows: tableTexts(table) }
+  return { format: { csv, decimal, dates, years, currencies, nulls }, header, rows: tableTexts(table) }
 }
 
 /**

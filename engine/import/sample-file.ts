@@ -1,10 +1,12 @@
 import type { Format } from '../base/row-formats.ts'
 import { parseExact } from '../base/exact-json.ts'
 import { isJsonObject } from '../base/json-object.ts'
+import { currencyOf } from './amounts.ts'
 import { fixedDecimal } from './fixed-decimal.ts'
+import { foreignDate } from './foreign-dates.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessFormat, type OpenQuestion } from './guess-format.ts'
-import { guessType } from './guess-type.ts'
+import { guessType, type ValueSource } from './guess-type.ts'
 import type { SampleColumn } from './propose-class.ts'
 import { readText } from './read-text.ts'
 import { openCsv } from './open-csv.ts'
@@ -23,12 +25,8 @@ export interface TextFormat extends ForeignFormat {
 }
 
 /** The first rows of a file, and properties of the file derived from them. */
-export interface FileSample {
+export interface FileSample extends ValueSource {
   readonly columns: readonly SampleColumn[]
-  /** True if texts were texts in the source, and numbers were numbers. */
-  readonly isTyped: boolean
-  /** The values are read as fields of CSV, not as JSON. */
-  readonly hasFields: boolean
   readonly rows: number
   /** Further rows that cannot be loaded. */
   readonly unreadable: readonly UnreadableRow[]
@@ -50,6 +48,7 @@ interface UnreadableRow {
 }
 
 const MAX_ROWS = 10_000
+const CSV: ValueSource = { isTyped: false, hasFields: true }
 
 /**
  * Reads the first rows of a text file.
@@ -99,7 +98,7 @@ async function sampleCsv(
   }
   const columns = header.map((_, i) => rows.map(fields => fields[i]!))
   const { open, ...guessed } = guessFormat(columns, chosenFormat)
-  const nulls = chosenFormat.nulls ?? [...new Set(columns.flatMap(values => guessType(values, false, guessed).nulls))]
+  const nulls = chosenFormat.nulls ?? [...new Set(columns.flatMap(values => guessType(values, CSV, guessed).nulls))]
   return {
     columns: header.map((name, i) => ({ name, values: columns[i]! })),
     isTyped: false,
@@ -160,8 +159,11 @@ function objectIn(row: RowText): Record<string, unknown> | string {
   }
 }
 
-/** The first rows of a table. */
-export async function sampleTable(table: TableFile): Promise<FileSample> {
+/**
+ * The first rows of a table.
+ * @param chosenFormat options for the texts in its cells that need no guess
+ */
+export async function sampleTable(table: TableFile, chosenFormat: ForeignFormat = {}): Promise<FileSample> {
   const first: TableRow[] = []
   let isWhole = true
   for await (const some of table.rows()) {
@@ -172,21 +174,36 @@ export async function sampleTable(table: TableFile): Promise<FileSample> {
     break
   }
   const rows = first.filter(({ problem }) => problem === undefined)
+  const columns = table.columns.map((column, i): SampleColumn => {
+    const values = rows.map(({ cells }) => cells[i])
+    return { ...column, type: column.type ?? fixedDecimal(values), values }
+  })
+  const { open, decimal, ...format } = guessFormat(
+    columns.map(column => foreignTexts(column, chosenFormat.currencies)),
+    chosenFormat,
+  )
   return {
-    columns: table.columns.map((column, i): SampleColumn => {
-      const values = rows.map(({ cells }) => cells[i])
-      return { ...column, type: column.type ?? fixedDecimal(values), values }
-    }),
+    columns,
     isTyped: true,
     hasFields: true,
     rows: rows.length,
     unreadable: first.flatMap(({ line, problem }) => (problem === undefined ? [] : [{ line, reason: problem }])),
     isWhole,
-    format: {},
+    // Numbers of a sheet are read as texts with a decimal point: 1.234 is never 1234.
+    format: decimal === '.' ? { ...format, decimal } : format,
     description: table.description,
     notes: table.notes?.(),
-    open: [],
+    open,
   }
+}
+
+/** Values of a column of texts that are dates or amounts; of another column none: its texts are meant as texts. */
+function foreignTexts({ values, type }: SampleColumn, given?: readonly string[]): string[] {
+  const filledValues = values.filter(value => value !== null && value !== undefined)
+  const texts = filledValues.filter(value => typeof value === 'string')
+  const isDate = (text: string): boolean => foreignDate(text, { dates: 'dmy', years: 2000 }) !== undefined
+  const isForeign = type === undefined && texts.length === filledValues.length
+  return isForeign && (currencyOf(texts, given) !== undefined || texts.every(isDate)) ? texts : []
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

@@ -102,7 +102,10 @@ async function sentRows(
   if (rows.table) {
     tellFormat(file, rows.format, sample, warn)
     const table = new TableBody(rows.table)
-    return { ...common, bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: namedColumns }, table }
+    // Always with a decimal, so that the option does not apply to numbers of a sheet.
+    const { decimal } = sample.format
+    const format = { ...sample.format, decimal, format: 'csv', delimiter: ',', columns: namedColumns } as const
+    return { ...common, bytes: table.bytes(), format, table }
   }
   const { format } = rows
   tellFormat(file, format, sample, warn)

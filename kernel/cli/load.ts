@@ -258,7 +258,7 @@ function openFile(
 ): RowFile | Promise<RowFile> {
   const namedColumns = withoutEmpty(sample, columns)
   const attributes = created?.attributes
-  if (rows.table) return openTableRows(rows.table, { columns: namedColumns, attributes }, dataClass)
+  if (rows.table) return openTableRows(rows.table, { ...read, columns: namedColumns, attributes }, dataClass)
   const bytes = rows.bytes()
   if (rows.format === 'csv')
     return openRowFile({ bytes, format: 'csv', ...read, columns: namedColumns, attributes }, dataClass)

@@ -100,6 +100,7 @@ export async function newClass(
     className: name,
     columns: sample.columns,
     isTyped: sample.isTyped,
+    hasFields: sample.hasFields,
     isWhole: sample.isWhole,
     format: sample.format,
     names: options.columns ?? {},

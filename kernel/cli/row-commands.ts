@@ -55,7 +55,7 @@ const withFormat = (command: Command): Command =>
       new Option('--decimal <character>', 'decimal character of numbers in CSV; detected by default').choices(DECIMALS),
     )
     .addOption(
-      new Option('--dates <order>', 'order of day, month and year of dates in CSV; detected by default').choices(
+      new Option('--dates <order>', 'order of day, month and year of dates in texts; detected by default').choices(
         DATE_ORDERS,
       ),
     )
@@ -66,7 +66,7 @@ const withFormat = (command: Command): Command =>
     )
     .option(
       '--currencies <a,b>',
-      'currencies such as $,€ that numbers in CSV may have, without which they are loaded; detected by default',
+      'currencies such as $,€ that numbers in texts may have, without which they are loaded; detected by default',
       list,
     )
     .option(

@@ -92,7 +92,7 @@ export async function openRows(
   if (isTableFormat(format)) {
     const leftOut = new Set(Object.keys(columns).filter(name => columns[name] === null))
     const table = await openTable(path, format, { ...others, leftOut })
-    return { format, table, sample: () => sampleTable(table) }
+    return { format, table, sample: () => sampleTable(table, { decimal, dates, years, currencies, nulls }) }
   }
   refuseSheetOptions(path, others)
   let bytes: AsyncIterable<Buffer>

@@ -33,14 +33,23 @@ export async function guessFile(
 }
 
 /** @param path of an Excel or a Parquet file */
-export async function guessTable(path: string): Promise<GuessedFile> {
+export async function guessTable(path: string, given: TextFormat = {}): Promise<GuessedFile> {
   const table = await openTable(path, tableFormatOf(path)!, {})
-  return guessed(table, await sampleTable(table))
+  return guessed(table, await sampleTable(table, given))
 }
 
 function guessed(source: GuessedFile['source'], sample: FileSample): GuessedFile {
-  const { columns, isTyped, isWhole, format } = sample
-  const proposed = proposeClass({ className: 'File', columns, isTyped, isWhole, format, names: {}, types: {} })
+  const { columns, isTyped, hasFields, isWhole, format } = sample
+  const proposed = proposeClass({
+    className: 'File',
+    columns,
+    isTyped,
+    hasFields,
+    isWhole,
+    format,
+    names: {},
+    types: {},
+  })
   return { source, sample, proposed }
 }
 
@@ -95,7 +104,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
           },
           stored,
         )
-      : openTableRows(source, { attributes }, stored)
+      : openTableRows(source, { ...sample.format, attributes }, stored)
   await loadRows({
     target: engine.rows,
     dataClass: stored,
