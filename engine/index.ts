@@ -35,7 +35,6 @@ export {
   visibleSchema,
 } from './author/declare/signature.ts'
 export { type JsonSchema, mapSchema } from './base/json-schema.ts'
-export { softLimit } from './base/system-limits.ts'
 export type { JobChange } from './author/run/job-client.ts'
 export type { JobFunction } from './author/declare/class-registry.ts'
 export {

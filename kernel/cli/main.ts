@@ -30,8 +30,10 @@ try {
 } catch (error) {
   // Errors that the user can correct have a message that explains how; for a bug in Tesser only the stack helps.
   const isBug = [TypeError, RangeError, ReferenceError].some(type => error instanceof type)
+  const text = error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)
+  const missingPart = /^No native build was found|^Cannot find (?:package|module) '[^./]/.test(String(text))
   printError(
-    `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}`,
+    `tesser: ${text}${missingPart ? '\na package is missing: tesser doctor names it and says what to do' : ''}`,
   )
   process.exitCode = error instanceof Error && UNUSABLE_ERRORS.test(error.name) ? UNUSABLE : FAILED
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { softLimit } from '../../engine/index.ts'
+import { softLimit } from '../../engine/base/system-limits.ts'
 
 /** Number of descriptors for files of the store, sockets of the process, and modules loaded by threads. */
 const OWN_FILES = 64

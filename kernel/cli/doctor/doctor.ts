@@ -17,7 +17,10 @@ export async function doctor(
   { json }: { readonly json: boolean },
   print: (line: string) => void,
 ): Promise<boolean> {
-  const findings = [...examineSystem(config), ...(await examineParts(config)), ...examineDisk(config.data)]
+  const parts = await examineParts()
+  const isUsable = parts.every(({ state }) => state !== 'broken')
+  const engine = isUsable ? (await import('./examine-engine.ts')).examineEngine(config) : []
+  const findings = [...examineSystem(config), ...engine, ...parts, ...examineDisk(config.data)]
   const brokenCount = findings.filter(({ state }) => state === 'broken').length
   if (json) print(JSON.stringify({ version: packageJson.version, ok: brokenCount === 0, findings }, undefined, 2))
   else print([`Tesser ${packageJson.version}`, ...findings.map(describe), summary(findings, brokenCount)].join('\n'))

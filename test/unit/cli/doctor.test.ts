@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { outputUrl } from '../../../engine/base/output-root.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { kindFinding, spaceFinding, syncFinding } from '../../../kernel/cli/doctor/examine-disk.ts'
-import { partFinding, transportRemedy } from '../../../kernel/cli/doctor/examine-parts.ts'
+import { transportRemedy } from '../../../kernel/cli/doctor/examine-engine.ts'
+import { partFinding } from '../../../kernel/cli/doctor/examine-parts.ts'
 import {
   addressFinding,
   clockFinding,
@@ -13,9 +16,10 @@ import {
   processorFinding,
 } from '../../../kernel/cli/doctor/examine-system.ts'
 import type { Finding } from '../../../kernel/cli/doctor/finding.ts'
-import { runTesser } from '../../support/commands/author-package.ts'
+import { runNode, runTesser } from '../../support/commands/author-package.ts'
 
 const GIB = 2 ** 30
+const TESSER = fileURLToPath(outputUrl('kernel/cli/main.js'))
 
 const TABLE: readonly (readonly [finding: Finding, state: Finding['state'], text: RegExp, remedy?: RegExp])[] = [
   [nodeFinding('24.1.0'), 'ok', /^24\.1\.0$/],
@@ -93,4 +97,26 @@ t.test('tesser doctor prints findings, and its exit code says whether something 
   t.equal(refused.code, 1)
   t.match(refused.output, /^Tesser [\s\S]* broken +disk +\S+a\.txt cannot be used: .*\n +→ name another folder/)
   t.match(refused.output, /\n1 topic broken, \d topics? limited\n$/)
+})
+
+/** Code for `--import` after which lmdb does not load, as if its native part had not been installed. */
+const WITHOUT_LMDB = `import Module from 'node:module'
+const refuse = name => {
+  if (name === 'lmdb') throw new Error('No native build was found for platform=linux')
+}
+const { _load } = Module
+Module._load = (name, ...others) => refuse(name) ?? _load(name, ...others)
+Module.register('data:text/javascript,' + encodeURIComponent(
+  \`const refuse = \${refuse}; export const resolve = (name, context, next) => refuse(name) ?? next(name, context)\`
+))`
+
+t.test('without the native part of a package, every command leads to doctor, which names it', async t => {
+  const folder = t.testdir({ 'without.mjs': WITHOUT_LMDB, 'model.json': '{"name":"m","dataClasses":{}}' })
+  const run = (...args: string[]) => runNode(folder, '--import', './without.mjs', TESSER, ...args)
+  t.match(await run('start', '--model', 'model.json'), {
+    code: 1,
+    output:
+      /^tesser: No native build was found .*\na package is missing: tesser doctor names it and says what to do\n$/,
+  })
+  t.match(await run('doctor'), { code: 1, output: /broken +lmdb .*\n +→ npm install --include=optional/ })
 })
