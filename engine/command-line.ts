@@ -1,6 +1,7 @@
 /** The parts of the engine that only the command `tesser` uses, beside `index.ts`: files of rows, catalogs of databases, and the limits of a machine. */
 export { attributeName } from './import/attribute-name.ts'
 export { type ForeignFormat, hintFor } from './import/foreign-values.ts'
+export { findList } from './import/find-list.ts'
 export { dataClassOf } from './import/import-rows.ts'
 export {
   emptySummary,

@@ -2,8 +2,10 @@
  * Formats of files of rows, by name. In `base`, because the options of commands list them without loading the code that reads the files.
  */
 
-/** Formats of texts. */
-export const FORMATS = ['json', 'ndjson', 'csv'] as const
+/** Formats of texts that are also written. */
+export const EXPORTED_FORMATS = ['json', 'ndjson', 'csv'] as const
+/** Formats of texts; `geojsonl` has a feature on each line. */
+export const FORMATS = [...EXPORTED_FORMATS, 'geojson', 'geojsonl'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** Formats of files whose cells have types. */
@@ -21,8 +23,15 @@ export const withoutPacking = (path: string): string => path.replace(/\.(?:gz|zs
 export function formatOf(path: string): Format | undefined {
   const extension = /\.([a-z]+)$/i.exec(withoutPacking(path))?.[1]?.toLowerCase()
   if (extension === 'jsonl') return 'ndjson'
+  if (extension === 'ndgeojson' || extension === 'geojsons') return 'geojsonl'
   return extension === 'tsv' ? 'csv' : FORMATS.find(format => format === extension)
 }
+
+/** True for formats whose rows are objects of JSON. */
+export const hasObjects = (format: string): boolean => format !== 'csv' && !isTableFormat(format)
+
+/** True for formats whose rows are features of GeoJSON. */
+export const hasFeatures = (format: string): boolean => format === 'geojson' || format === 'geojsonl'
 
 /** Format of a table by the name of its file. */
 export function tableFormatOf(path: string): TableFormat | undefined {

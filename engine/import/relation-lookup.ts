@@ -80,7 +80,7 @@ export class RelationLookup {
     this.lookups = Object.entries(relations).map(([name, by]) => lookupOf(dataClass, source, name, by))
     this.reader = new RowReader(dataClass, source)
     const foreignKeys = new Map(this.lookups.map(({ relation }) => [relation.name, relation.foreignKey.name]))
-    const { csv, names: _, ...foreign } = source
+    const { csv, names: _, hasFeatures: __, ...foreign } = source
     this.format = {
       ...foreign,
       ...(csv && { csv: { ...csv, attributes: csv.attributes.map(name => foreignKeys.get(name ?? '') ?? name) } }),

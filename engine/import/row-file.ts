@@ -1,14 +1,16 @@
-import type { Format } from '../base/row-formats.ts'
+import { type Format, hasFeatures } from '../base/row-formats.ts'
 import { InputError } from '../base/input-error.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { suggestion } from '../base/suggestion.ts'
 import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
+import { parsePath } from './json-path.ts'
 import { openCsv } from './open-csv.ts'
 import { readText } from './read-text.ts'
 import { isReason } from './rejected-source.ts'
 import type { RowFormat } from './row-reader.ts'
-import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
+import { splitList } from './split-list.ts'
+import { rawLines, type RowText, splitLines } from './split-rows.ts'
 import { type TableFile, tableTexts } from './table-file.ts'
 
 export interface RowFileOptions extends ForeignFormat {
@@ -18,6 +20,8 @@ export interface RowFileOptions extends ForeignFormat {
   delimiter?: string | undefined
   /** Number of lines above the header of CSV; by default they are recognized as blank lines, comments and titles. */
   skipLines?: number | undefined
+  /** Path to the list of rows in a JSON document; by default the document is the list, or a collection of features. */
+  path?: string | undefined
   /** UTF-8 by default. */
   encoding?: string | undefined
   /**
@@ -47,15 +51,34 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   const { bytes, encoding, columns: names = {}, leavesOutOthers = false } = file
   const { decimal, dates, years, currencies, nulls } = file
   const foreign = { decimal, dates, years, currencies, nulls }
+  if (file.path !== undefined && file.format !== 'json' && file.format !== 'geojson')
+    throw new InputError(`a path leads to a list in JSON or GeoJSON, and the format is ${file.format}`)
   const parts = readText(bytes, encoding)
   if (file.format !== 'csv') {
-    const format = { ...foreign, names: file.columns }
-    return { format, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
+    const format = { ...foreign, names: file.columns, ...(hasFeatures(file.format) && { hasFeatures: true }) }
+    return { format, rows: objectTexts(file.format, parts, file.path) }
   }
   const knownNames = new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)])
   const { delimiter, header, records } = await openCsv(rawLines(parts), file, knownNames)
   const attributes = file.attributes ?? attributesOf(header, dataClass, names, leavesOutOthers)
   return { format: { ...foreign, csv: { delimiter, attributes } }, header, rows: records }
+}
+
+/** Path to the features of a collection. */
+const FEATURES = '/features'
+
+/**
+ * Texts of the rows of JSON, NDJSON or GeoJSON.
+ * @throws {InputError} it is not a path
+ */
+export function objectTexts(
+  format: Format,
+  parts: AsyncIterable<string>,
+  path: string | undefined,
+): AsyncIterable<RowText[]> {
+  if (format === 'json' || format === 'geojson')
+    return splitList(parts, parsePath(path ?? (format === 'geojson' ? FEATURES : '')))
+  return splitLines(parts)
 }
 
 interface TableRowOptions extends Pick<RowFileOptions, 'columns' | 'attributes'>, ForeignFormat {}

@@ -6,6 +6,7 @@ import { TYPES } from '../catalog/types/registry.ts'
 import { quantity } from '../base/counted.ts'
 import { parseExact, stringifyExact } from '../base/exact-json.ts'
 import { keptDigits } from '../write/body/parse-body.ts'
+import { type GeometryColumns, geometryColumnsOf, rowOfFeature } from './features.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { memberTexts } from './member-texts.ts'
 import { hasUndecodable } from './read-text.ts'
@@ -19,6 +20,8 @@ import { checkValue, type ProposedValues } from './value-form.ts'
 export interface RowFormat extends ForeignFormat {
   /** Columns of CSV. Undefined: each row is a JSON object. */
   readonly csv?: { readonly delimiter: string; readonly attributes: readonly (string | null)[] } | undefined
+  /** Each row is a feature of GeoJSON, see {@link rowOfFeature}. */
+  readonly hasFeatures?: boolean | undefined
   /** Attributes by the names of properties of JSON rows, where they differ; null for a property that is left out. */
   readonly names?: Readonly<Record<string, string | null>> | undefined
   /** Origins of the types of proposed columns, by attribute, if the dataclass has been proposed for this file. */
@@ -47,6 +50,8 @@ interface CsvColumns {
 
 const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
 export const NO_OBJECT = 'a row is a JSON object'
+/** Reason for a {@link RangeError} of a recursion. */
+export const TOO_DEEP = 'its values are nested too deeply'
 const ROW_OF_ERRORS = '],"row":'
 
 /** Reads the texts of rows of one file. */
@@ -56,6 +61,8 @@ export class RowReader {
   private readonly csv: CsvColumns | undefined
   /** Properties of JSON rows whose attributes hold texts. */
   private readonly textProperties: readonly string[]
+  /** Columns of features for their geometry. */
+  private readonly geometryColumns: GeometryColumns | undefined
 
   constructor(
     private readonly dataClass: DataClass,
@@ -63,6 +70,7 @@ export class RowReader {
   ) {
     const { csv, names = {} } = format
     const digits = keptDigits(dataClass)
+    if (format.hasFeatures) this.geometryColumns = geometryColumnsOf(dataClass, column => nameOf(column, names))
     this.parse = text => parseExact(text, digits)
     const { attributesByName } = dataClass
     this.textProperties = [...new Set([...attributesByName.keys(), ...Object.keys(names)])].filter(property => {
@@ -82,7 +90,9 @@ export class RowReader {
     const { text } = row
     const problem = problemOf(row)
     if (problem !== undefined) return { json: text.toWellFormed(), value: new Error(problem) }
-    return this.csv ? this.readCsv(text, this.csv) : this.readJson(text)
+    if (this.csv) return this.readCsv(text, this.csv)
+    const read = this.geometryColumns ? this.readFeature(text, this.geometryColumns) : this.readJson(text)
+    return read.value instanceof RangeError ? { ...read, value: new Error(TOO_DEEP) } : read
   }
 
   /** Attributes of the columns of CSV. */
@@ -137,6 +147,17 @@ export class RowReader {
   /** Attribute of a property of JSON. */
   private attributeOf(property: string): Attribute | undefined {
     return this.dataClass.attributesByName.get(nameOf(property, this.format.names) ?? '')
+  }
+
+  private readFeature(text: string, columns: GeometryColumns): ReadRow {
+    try {
+      const value = parse(text) as unknown
+      if (!isJsonObject(value)) return { json: text, value: new Error(NO_OBJECT) }
+      const source = Object.hasOwn(value, REASONS) ? value[ROW] : undefined
+      return typeof source === 'string' ? this.readFeature(source, columns) : this.readJson(rowOfFeature(text, columns))
+    } catch (error) {
+      return { json: text, value: error as Error }
+    }
   }
 
   private readJson(text: string): ReadRow {
@@ -211,8 +232,14 @@ function renameFields(value: Record<string, unknown>, names: NonNullable<RowForm
     const attribute = nameOf(name, names)
     return attribute === null ? [] : [[attribute, each]]
   })
-  const row = Object.fromEntries(entries)
-  return { json: stringifyExact(row), value: row }
+  const row = new Map<string, unknown>()
+  for (const [attribute, each] of entries) {
+    const other = row.get(attribute) ?? null
+    if (other !== null && each !== null) throw new Error(`two columns have a value for ${attribute}`)
+    row.set(attribute, each ?? other)
+  }
+  const renamed = Object.fromEntries(row)
+  return { json: stringifyExact(renamed), value: renamed }
 }
 
 /** True for a line of the file of errors of another load. */

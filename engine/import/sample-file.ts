@@ -1,19 +1,26 @@
-import type { Format } from '../base/row-formats.ts'
+import { type Format, hasFeatures } from '../base/row-formats.ts'
+import { parse } from 'secure-json-parse'
 import { parseExact } from '../base/exact-json.ts'
+import { isDeeper } from '../base/json-depth.ts'
 import { isJsonObject } from '../base/json-object.ts'
 import { currencyOf } from './amounts.ts'
+import { type GeometryColumns, geometryType, guessGeometryColumns, rowOfFeature } from './features.ts'
 import { fixedDecimal } from './fixed-decimal.ts'
 import { foreignDate } from './foreign-dates.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessFormat, type OpenQuestion } from './guess-format.ts'
 import { guessType, type ValueSource } from './guess-type.ts'
+import { parsePath, showPath } from './json-path.ts'
 import type { SampleColumn } from './propose-class.ts'
 import { readText } from './read-text.ts'
 import { openCsv } from './open-csv.ts'
-import { fieldCount, NO_OBJECT, problemOf } from './row-reader.ts'
+import { objectTexts } from './row-file.ts'
+import { fieldCount, NO_OBJECT, problemOf, TOO_DEEP } from './row-reader.ts'
 import { type ByteSample, guessEncoding } from './sample-bytes.ts'
+import { REASONS, ROW } from './rejected-source.ts'
 import { CsvSplitter, NOT_CLOSED } from './split-csv.ts'
-import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
+import { NoListError } from './split-list.ts'
+import { rawLines, type RowText } from './split-rows.ts'
 import type { TableFile, TableRow } from './table-file.ts'
 
 /** Format of a text file, given by the user or guessed. */
@@ -22,6 +29,8 @@ export interface TextFormat extends ForeignFormat {
   readonly delimiter?: string | undefined
   /** Number of lines above the header of CSV. */
   readonly skipLines?: number | undefined
+  /** Path to the list of rows in a JSON document. */
+  readonly path?: string | undefined
 }
 
 /** The first rows of a file, and properties of the file derived from them. */
@@ -49,11 +58,16 @@ interface UnreadableRow {
 
 const MAX_ROWS = 10_000
 const CSV: ValueSource = { isTyped: false, hasFields: true }
+/** Depth of rows of JSON from which they are not sampled, because values are examined recursively. No attribute holds such an object. */
+const MAX_DEPTH = 1_000
+/** Characters of rows of JSON after which a sample ends. */
+const MAX_CHARACTERS = 4 * 2 ** 20
 
 /**
  * Reads the first rows of a text file.
  * @param chosenFormat options that need no guess
  * @param names names of attributes of the dataclass, the first criterion for recognizing a delimiter
+ * @param reread reads the file again, since its list of rows may be after the sample
  * @throws {Error} the file cannot be read
  */
 export function sampleFile(
@@ -61,12 +75,15 @@ export function sampleFile(
   sample: ByteSample,
   chosenFormat: TextFormat,
   names: ReadonlySet<string> = new Set(),
+  reread?: () => AsyncIterable<Buffer>,
 ): Promise<FileSample> {
   const encoding = chosenFormat.encoding ?? guessEncoding(sample)
-  const parts = readText(once(sample.bytes), encoding)
-  return format === 'csv'
-    ? sampleCsv(sample, parts, { ...chosenFormat, encoding }, names)
-    : sampleObjects(sample, format === 'json' ? splitArray(parts) : splitLines(parts), { ...chosenFormat, encoding })
+  const textFormat = { ...chosenFormat, encoding }
+  const begin = readText(once(sample.bytes), encoding)
+  if (format === 'csv') return sampleCsv(sample, begin, textFormat, names)
+  const isReread = !sample.isWhole && reread !== undefined
+  const parts = isReread ? readText(reread(), encoding) : begin
+  return sampleObjects(format, parts, !sample.isWhole && !isReread, textFormat)
 }
 
 async function sampleCsv(
@@ -111,23 +128,21 @@ async function sampleCsv(
   }
 }
 
+/** @param isCut the text ends within the file */
 async function sampleObjects(
-  sample: ByteSample,
-  parts: AsyncIterable<RowText[]>,
-  format: TextFormat,
+  format: Format,
+  parts: AsyncIterable<string>,
+  isCut: boolean,
+  textFormat: TextFormat,
 ): Promise<FileSample> {
-  const texts: RowText[] = []
-  try {
-    for await (const some of parts) texts.push(...some)
-  } catch (error) {
-    if (texts.length === 0) throw error
-  }
-  // The last text may be incomplete.
-  if (!sample.isWhole) texts.pop()
+  const { texts, isWhole } = await firstTexts(format, objectTexts(format, parts, textFormat.path), isCut)
+  const geometry = hasFeatures(format)
+    ? guessGeometryColumns(texts.flatMap(row => (problemOf(row) === undefined ? [row.text] : [])))
+    : undefined
   const rows: Record<string, unknown>[] = []
   const unreadable: UnreadableRow[] = []
   for (const row of texts.slice(0, MAX_ROWS)) {
-    const read = objectIn(row)
+    const read = objectIn(row, geometry)
     if (typeof read === 'string') unreadable.push({ line: row.line, reason: read })
     else rows.push(read)
   }
@@ -136,27 +151,71 @@ async function sampleObjects(
     columns: [...names].map(name => ({
       name,
       values: rows.map(row => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)),
+      type: geometry && geometryType(name, geometry),
     })),
     isTyped: true,
     hasFields: false,
     rows: rows.length,
     unreadable,
-    isWhole: sample.isWhole && texts.length <= MAX_ROWS,
-    format,
+    isWhole: isWhole && texts.length <= MAX_ROWS,
+    format: textFormat,
+    description: describeObjects(format, textFormat),
     open: [],
   }
 }
 
+/** Texts of the first rows. */
+async function firstTexts(
+  format: Format,
+  rows: AsyncIterable<RowText[]>,
+  isCut: boolean,
+): Promise<{ texts: RowText[]; isWhole: boolean }> {
+  const texts: RowText[] = []
+  let characters = 0
+  try {
+    for await (const some of rows) {
+      for (const row of some) {
+        texts.push(row)
+        characters += row.text.length
+      }
+      if (!isCut && (texts.length > MAX_ROWS || characters > MAX_CHARACTERS)) return { texts, isWhole: false }
+    }
+  } catch (error) {
+    if (texts.length === 0 && !(isCut && error instanceof NoListError)) throw error
+  }
+  if (!isCut) return { texts, isWhole: true }
+  // The last text may be incomplete.
+  if (format === 'ndjson' || format === 'geojsonl') texts.pop()
+  else while (texts.at(-1)?.problem !== undefined) texts.pop()
+  return { texts, isWhole: false }
+}
+
+/** How a list in a document is read, for the user. */
+function describeObjects(format: Format, { encoding, path }: TextFormat): string | undefined {
+  const list = path !== undefined && path !== '' && `the list ${showPath(parsePath(path))}`
+  if (!hasFeatures(format) && !list) return undefined
+  return [`${hasFeatures(format) ? 'GeoJSON' : 'JSON'} in ${encoding}`, list].filter(Boolean).join(', ')
+}
+
 /** The object in a row of JSON, or the reason why the row is not an object. */
-function objectIn(row: RowText): Record<string, unknown> | string {
+function objectIn(row: RowText, geometry: GeometryColumns | undefined): Record<string, unknown> | string {
   const problem = problemOf(row)
   if (problem !== undefined) return problem
   try {
-    const value = parseExact(row.text, 'numbers')
-    return isJsonObject(value) ? value : NO_OBJECT
+    const value = geometry ? featureIn(row.text, geometry) : parseExact(row.text, 'numbers')
+    if (!isJsonObject(value)) return NO_OBJECT
+    return isDeeper(value, MAX_DEPTH) ? TOO_DEEP : value
   } catch (error) {
-    return (error as Error).message
+    return error instanceof RangeError ? TOO_DEEP : (error as Error).message
   }
+}
+
+/** The row of a feature, also of one in an error file. */
+function featureIn(text: string, geometry: GeometryColumns): unknown {
+  const value: unknown = parse(text)
+  if (!isJsonObject(value)) return value
+  const source = Object.hasOwn(value, REASONS) ? value[ROW] : undefined
+  return parseExact(rowOfFeature(typeof source === 'string' ? source : text, geometry), 'numbers')
 }
 
 /**

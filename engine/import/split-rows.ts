@@ -1,5 +1,3 @@
-import { InputError } from '../base/input-error.ts'
-
 /** The text of a row, and the line of the file on which it starts, counted from 1. */
 export interface RowText {
   line: number
@@ -68,17 +66,11 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
  * Splits a JSON array into its elements, as they are written. Only brackets and quotes are examined, so that an error inside an
  * element affects that element alone. A string ends at the end of its line at the latest, as JSON demands. An element whose
  * brackets do not close ends at the next line that begins like its own.
- * @throws {Error} if the text does not begin with an array
  */
-export async function* splitArray(parts: AsyncIterable<string>): AsyncGenerator<RowText[]> {
-  const splitter = new ArraySplitter()
-  for await (const part of parts) yield [...splitter.push(part)]
-  yield [...splitter.end()]
-}
-
-class ArraySplitter {
-  private line = 1
-  private depth = 0
+export class ArraySplitter {
+  /** Text after the array; undefined before its end. */
+  rest: string | undefined
+  private depth = 1
   private isInString = false
   private isEscaped = false
   private isOver = false
@@ -87,9 +79,12 @@ class ArraySplitter {
   /** Line of the first character of the element; undefined before that. */
   private elementLine: number | undefined
   /** White space since the line began; undefined after another character. */
-  private margin: string | undefined = ''
+  private margin: string | undefined
   /** Indentation of elements, once an element with unclosed brackets has been found. */
-  private strictMargin: string | undefined;
+  private strictMargin: string | undefined
+
+  /** @param line of the first character after the bracket with which the array begins */
+  constructor(public line = 1) {}
 
   *push(part: string): Generator<RowText> {
     let start = 0
@@ -114,15 +109,9 @@ class ArraySplitter {
       }
       const { margin } = this
       this.margin = undefined
-      if (this.depth === 0) {
-        if (character !== '[') {
-          const what = `line ${this.line}: ${JSON.stringify(character)} where an array should begin`
-          throw new InputError(character === '{' ? `${what}; for an object on each line give --format ndjson` : what)
-        }
-        this.depth = 1
-        start = i + 1
-      } else if (this.depth === 1 && (character === ',' || character === ']')) {
+      if (this.depth === 1 && (character === ',' || character === ']')) {
         this.isOver = character === ']'
+        if (this.isOver) this.rest = part.slice(i + 1)
         const text = (this.element + part.slice(start, i)).trim()
         if (this.elementLine !== undefined || !this.isOver) yield { line: this.elementLine ?? this.line, text }
         this.element = ''
@@ -143,19 +132,31 @@ class ArraySplitter {
         else if ((character === ']' || character === '}') && this.depth > 1) this.depth--
       }
     }
-    if (this.depth > 0 && !this.isOver) this.element += part.slice(start)
+    if (!this.isOver) this.element += part.slice(start)
     if (this.element.length > MAX_ROW_LENGTH) yield* this.recover(tooLong)
   }
 
   *end(): Generator<RowText> {
     if (this.isOver) return
-    if (this.depth === 0) throw new InputError('the file is empty')
     // Text after unclosed brackets may contain further elements.
-    while (this.depth > 1 && !this.isOver) yield* this.recover(`its brackets do not close`)
+    while (!this.isOver && (this.depth > 1 || this.hasOtherRows())) yield* this.recover(`its brackets do not close`)
     if (this.isOver) return
     const text = this.element.trim()
     if (this.elementLine !== undefined) yield { line: this.elementLine, text }
     yield { line: this.line, text: '', problem: 'the file ends inside the array' }
+  }
+
+  /** True if the last element contains others: the bracket of the array, or one in the text after it, has closed the element. */
+  private hasOtherRows(): boolean {
+    // Once, since each attempt reads the rest.
+    if (this.strictMargin !== undefined || this.elementLine === undefined) return false
+    if (!/\n[ \t]*\{/.test(this.element.trimStart())) return false
+    try {
+      JSON.parse(this.element)
+      return false
+    } catch {
+      return true
+    }
   }
 
   /** Abandons the element, and continues at a line that begins like the element's own. */

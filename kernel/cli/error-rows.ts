@@ -1,9 +1,18 @@
-import { type Format, formatOf, isTableFormat, type TableFormat } from '../../engine/base/row-formats.ts'
+import {
+  type Format,
+  formatOf,
+  hasFeatures,
+  hasObjects,
+  isTableFormat,
+  type TableFormat,
+} from '../../engine/base/row-formats.ts'
 import { csvErrors, type ErrorRows, jsonErrors } from '../../engine/command-line.ts'
 
 /** Format of the error file of a file: CSV for CSV and tables, unless its name says otherwise. */
-const errorFormatOf = (format: Format | TableFormat, path: string): Format =>
-  format === 'csv' || isTableFormat(format) ? (formatOf(path) ?? 'csv') : 'ndjson'
+function errorFormatOf(format: Format | TableFormat, path: string): Format {
+  if (hasFeatures(format)) return 'geojsonl'
+  return format === 'csv' || isTableFormat(format) ? (formatOf(path) ?? 'csv') : 'ndjson'
+}
 
 /** Name of the error file of a file, if none is given. */
 export const errorPathOf = (name: string, format: Format | TableFormat): string =>
@@ -11,7 +20,7 @@ export const errorPathOf = (name: string, format: Format | TableFormat): string 
 
 /** True if an error file has the rows in the form of their source. */
 export const hasSourceRows = (format: Format | TableFormat, path: string): boolean =>
-  format === 'json' || format === 'ndjson' || errorFormatOf(format, path) === 'csv'
+  hasObjects(format) || errorFormatOf(format, path) === 'csv'
 
 /** Mark with which Excel recognizes UTF-8. */
 const MARK = '\uFEFF'
@@ -30,7 +39,7 @@ export function errorRowsOf(
   path: string,
 ): ErrorRows | undefined {
   if (!hasSourceRows(format, path)) return undefined
-  if (format === 'json' || format === 'ndjson') return jsonErrors
+  if (hasObjects(format)) return jsonErrors
   const rows = csvErrors(header, delimiter)
   return encoding === 'utf-8' ? rows : { ...rows, head: MARK + rows.head }
 }
@@ -39,6 +48,13 @@ type Columns = Readonly<Record<string, string | null>> | undefined
 
 /** Names of columns that the load of a corrected file needs: in CSV, the header has the names of attributes. */
 export function correctedColumns(format: Format | TableFormat, columns: Columns): Columns {
-  if (format === 'json' || format === 'ndjson') return columns
+  if (hasObjects(format)) return columns
   return Object.fromEntries(Object.entries(columns ?? {}).filter(([, attribute]) => attribute === null))
+}
+
+/** Option with which a corrected file is loaded, if its name does not tell its format. */
+export function correctedFormat(format: Format | TableFormat, path: string): string[] {
+  // Rows in another form than their source are objects.
+  const written = hasSourceRows(format, path) ? errorFormatOf(format, path) : 'ndjson'
+  return formatOf(path) === written ? [] : ['--format', written]
 }

@@ -4,7 +4,7 @@ import { quantity } from '../../engine/base/counted.ts'
 import { type LoadSummary, readBytes, type RelationsBy, unpack, withoutEmpty } from '../../engine/command-line.ts'
 import { ask } from './ask-server.ts'
 import { ErrorFile } from './error-file.ts'
-import { errorPathOf, errorRowsOf, hasSourceRows } from './error-rows.ts'
+import { correctedFormat, errorPathOf, errorRowsOf, hasSourceRows } from './error-rows.ts'
 import { ProgressDisplay } from './progress.ts'
 import { correctedCommand, describeSummary, tellFormat } from './row-messages.ts'
 import { openRows, type RowArguments, rowFormatOf, type RowSource } from './row-source.ts'
@@ -39,21 +39,19 @@ export async function importFile(
 ): Promise<boolean> {
   const { file, into, url, key } = settings
   const format = rowFormatOf(settings)
-  const errorPath = settings.errors ?? errorPathOf(file === '-' ? 'import' : nameOf(file), format)
   const progress = new ProgressDisplay(process.stderr)
   let text: string
   let upload: SentRows
+  let errorPath: string
   let source: SourceFile | undefined
   try {
     if (isTableFormat(format)) source = await openSource(file)
-    upload = await sentRows(
-      await openRows(format, source?.path ?? file, settings, () => open(file, progress)),
-      settings,
-      warn,
-    )
+    const reader = { path: source?.path ?? file, open: () => open(file, progress) }
+    upload = await sentRows(await openRows(format, reader, settings), settings, warn)
+    errorPath = settings.errors ?? errorPathOf(file === '-' ? 'import' : nameOf(file), upload.source)
     const body = Readable.toWeb(Readable.from(upload.bytes)) as ReadableStream
     const address = addressOf(url, into, { ...settings, ...upload.format })
-    if (hasSourceRows(format, errorPath)) address.searchParams.set('$rejected', 'texts')
+    if (hasSourceRows(upload.source, errorPath)) address.searchParams.set('$rejected', 'texts')
     text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
@@ -72,7 +70,12 @@ export async function importFile(
     print(`${quantity(rejectedCount, 'row')} could not be saved; ${errors.path} says why${first}`)
     if (settings.trial) return false
     const { relations, existing } = settings
-    const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
+    const options = [
+      ...correctedFormat(upload.source, errors.path),
+      ...(existing === 'reject' ? [] : ['--existing', existing]),
+      '--url',
+      url,
+    ]
     const columns = settings.columns
     const again = correctedCommand('import', errors.path, { ...upload.format, columns, into, relations, more: options })
     print(`after you fix its rows: ${again}`)
@@ -130,7 +133,7 @@ async function open(file: string, progress: ProgressDisplay): Promise<AsyncItera
 }
 
 function addressOf(url: string, into: string, settings: ImportArguments): URL {
-  const { format, existing, trial, columns, relations, delimiter, skipLines, decimal, dates, encoding } = settings
+  const { format, existing, trial, columns, relations, delimiter, skipLines, path, decimal, dates, encoding } = settings
   const { years, currencies, nulls } = settings
   const address = new URL(`${url}/rest/$import/${encodeURIComponent(into)}`)
   const parameters = {
@@ -138,6 +141,7 @@ function addressOf(url: string, into: string, settings: ImportArguments): URL {
     existing,
     delimiter,
     skipLines: skipLines?.toString(),
+    path,
     decimal,
     dates,
     years: years?.toString(),

@@ -12,6 +12,7 @@ interface JournalHead {
   format: string
   delimiter: string | null
   skipLines: number | null
+  path?: string | undefined
   encoding: string | null
   sheet?: string | undefined
   headerRow?: number | undefined

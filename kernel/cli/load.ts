@@ -29,7 +29,7 @@ import { ModuleBundler } from '../module-bundler.ts'
 import { printError } from './outcome.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { ErrorFile } from './error-file.ts'
-import { correctedColumns, errorPathOf, errorRowsOf } from './error-rows.ts'
+import { correctedColumns, correctedFormat, errorPathOf, errorRowsOf } from './error-rows.ts'
 import { LoadJournal } from './load-journal.ts'
 import {
   type Dialog,
@@ -82,7 +82,7 @@ export async function load(
   const format = rowFormatOf(settings)
   const source = await openSource(settings.file, signal)
   try {
-    return await loadSource(config, { ...settings, format }, source, { output, signal, dialog })
+    return await loadSource(config, settings, format, source, { output, signal, dialog })
   } finally {
     source.close()
   }
@@ -96,14 +96,17 @@ interface Surroundings {
 
 async function loadSource(
   config: Config,
-  settings: LoadArguments & { readonly format: Format | TableFormat },
+  settings: LoadArguments,
+  namedFormat: Format | TableFormat,
   source: SourceFile,
   { output, signal, dialog }: Surroundings,
 ): Promise<boolean> {
-  const { format, columns, relations, create, update, resume = false, restart = false } = settings
+  const { columns, relations, create, update, resume = false, restart = false } = settings
   const name = nameOf(settings.file)
   const progress = new LoadProgress(source.size, output)
-  const rows = await openRows(format, source.path, settings, () => readBytes(source.path, progress.onBytes))
+  const open = (): AsyncIterable<Buffer> => readBytes(source.path, progress.onBytes)
+  const rows = await openRows(namedFormat, { path: source.path, open }, settings)
+  const { format } = rows
   const first = create && (await rows.sample())
   const createdClass = create && (await newClass(config, name, first!, describeFormat(format, first!), create, dialog))
   const into = createdClass?.name ?? settings.into
@@ -144,6 +147,7 @@ async function loadSource(
         format,
         delimiter: settings.delimiter ?? null,
         skipLines: settings.skipLines ?? null,
+        path: settings.path,
         encoding: settings.encoding ?? null,
         sheet: settings.sheet,
         headerRow: settings.headerRow,
@@ -190,7 +194,7 @@ async function loadSource(
       output.write('correct the rows or the options, then run the command again\n')
     } else if (summary.rejected > 0) {
       const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
-      const more = [...(update ? ['--update'] : []), ...storeOptions(config)]
+      const more = [...correctedFormat(format, errors.path), ...(update ? ['--update'] : []), ...storeOptions(config)]
       const given = {
         ...(rows.table ? PLAIN : read),
         into,
@@ -262,7 +266,7 @@ function openFile(
   const bytes = rows.bytes()
   if (rows.format === 'csv')
     return openRowFile({ bytes, format: 'csv', ...read, columns: namedColumns, attributes }, dataClass)
-  const names = columns ? namedColumns : namesOf(sample, dataClass, created)
+  const names = { ...namesOf(sample, dataClass, created), ...namedColumns }
   return openRowFile({ bytes, format: rows.format, ...read, columns: names }, dataClass)
 }
 
@@ -275,13 +279,13 @@ function namesOf(
   { columns }: FileSample,
   { attributesByName }: DataClass,
   createdClass: NewClass | undefined,
-): Record<string, string | null> | undefined {
+): Record<string, string | null> {
   const names = columns.flatMap(({ name }, i): [string, string | null][] => {
     const attribute = createdClass ? createdClass.attributes[i]! : attributeName(name)
     const isOther = createdClass ? attribute !== name : !attributesByName.has(name) && attributesByName.has(attribute!)
     return isOther ? [[name, attribute]] : []
   })
-  return names.length === 0 ? undefined : Object.fromEntries(names)
+  return Object.fromEntries(names)
 }
 
 const MAX_HINTS = 5

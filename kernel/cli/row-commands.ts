@@ -51,6 +51,10 @@ const withFormat = (command: Command): Command =>
       'number of lines above the header of a CSV file; detected by default: blank lines, comments with #, titles',
       numberFrom(0, MAX_SKIPPED),
     )
+    .option(
+      '--path <path>',
+      'path to the list of rows in a JSON document, such as data.items or the JSON pointer /data/items; by default its only list of objects',
+    )
     .addOption(
       new Option('--decimal <character>', 'decimal character of numbers in CSV; detected by default').choices(DECIMALS),
     )
@@ -85,7 +89,7 @@ export function addRowCommands(program: Command): void {
     .description('Save the rows of a file as entities. Stop the server of the store first.')
     .argument(
       '<file>',
-      'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet file, also .gz or .zst; - for the standard input; or an http address',
+      'CSV with a header line, JSON, NDJSON, GeoJSON, Excel or Parquet file, also .gz or .zst; - for the standard input; or an http address',
     )
     .option('--into <dataClass>', 'dataclass of the entities')
     .option(
@@ -109,7 +113,7 @@ export function addRowCommands(program: Command): void {
     )
     .option(
       '--errors <file>',
-      'file for rows that cannot be saved, with line and reasons; by default {file}.errors.csv, .errors.ndjson for JSON',
+      'file for rows that cannot be saved, with line and reasons; by default {file}.errors.csv, .errors.ndjson for JSON, .errors.geojsonl for GeoJSON',
     )
     .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
     .option('--restart', 'begin with the first row, even though a load of this file was interrupted', false)
@@ -169,7 +173,7 @@ with --update if rows have keys. --sheet '*' with --new-class creates a dataclas
     .option(...RELATION)
     .option(
       '--errors <file>',
-      'file for rows that cannot be saved; by default {file}.errors.csv, .errors.ndjson for JSON',
+      'file for rows that cannot be saved; by default {file}.errors.csv, .errors.ndjson for JSON, .errors.geojsonl for GeoJSON',
     )
   withFormat(importCommand).action(async (file: string, { column, relation, ...options }, command: Command) => {
     const { importFile } = await import('./import.ts')

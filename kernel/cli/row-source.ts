@@ -2,6 +2,7 @@ import {
   type Format,
   formatOf,
   FORMATS,
+  hasFeatures,
   isTableFormat,
   TABLE_FORMATS,
   type TableFormat,
@@ -10,8 +11,10 @@ import {
 import { InputError } from '../../engine/base/input-error.ts'
 import {
   type FileSample,
+  findList,
   type ForeignFormat,
   openTable,
+  readBytes,
   refuseSheetOptions,
   type RelationsBy,
   sampleBytes,
@@ -19,7 +22,7 @@ import {
   sampleTable,
   type TableFile,
 } from '../../engine/command-line.ts'
-import { nameOf } from './source-file.ts'
+import { isRemote, nameOf } from './source-file.ts'
 
 /** A file of rows, and options for reading it. */
 export interface RowArguments extends ForeignFormat {
@@ -39,6 +42,8 @@ export interface RowArguments extends ForeignFormat {
   delimiter?: string | undefined
   /** Number of lines above the header of CSV. */
   skipLines?: number | undefined
+  /** Path to the list of rows in a JSON document. */
+  path?: string | undefined
   encoding?: string | undefined
   /** File for rows that cannot be saved; in the working directory by default, see `errorPathOf`. */
   errors?: string | undefined
@@ -60,61 +65,70 @@ export type RowSource =
       readonly format: Format
       /** Reads the first rows. @param names of attributes of the dataclass */
       sample(names?: ReadonlySet<string>): Promise<FileSample>
-      /** All bytes, those of the sample included; to be called after `sample`. */
+      /** All bytes, those of the sample included. */
       bytes(): AsyncIterable<Buffer>
       readonly table?: undefined
     }
   | { readonly format: TableFormat; sample(): Promise<FileSample>; readonly table: TableFile }
 
+/** A way to read a source. */
+interface SourceReader {
+  /** Path of the file; of the standard input and of an address, if they are in no file, their name. */
+  readonly path: string
+  /** Begins to read a text file. */
+  open(): AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>
+}
+
 /**
  * Opens the rows of a source.
- * @param path path of a table
- * @param open begins to read a text file
  * @throws {Error} it cannot be read
  */
 export async function openRows(
-  format: Format | TableFormat,
-  path: string,
-  {
-    columns = {},
+  namedFormat: Format | TableFormat,
+  { path, open }: SourceReader,
+  settings: RowArguments,
+): Promise<RowSource> {
+  const { columns = {}, encoding, delimiter, skipLines, decimal, dates, years, currencies, nulls, ...others } = settings
+  refusePath(namedFormat, settings)
+  if (isTableFormat(namedFormat)) {
+    const leftOut = new Set(Object.keys(columns).filter(name => columns[name] === null))
+    const table = await openTable(path, namedFormat, { ...others, leftOut })
+    return {
+      format: namedFormat,
+      table,
+      sample: () => sampleTable(table, { decimal, dates, years, currencies, nulls }),
+    }
+  }
+  refuseSheetOptions(path, others)
+  const reread = isRemote(path) ? undefined : () => readBytes(path, () => {})
+  const { sample: begin, all } = await sampleBytes(await open())
+  const list =
+    namedFormat === 'json' && settings.path === undefined
+      ? await findList(begin, { file: path, encoding, findsFeatures: settings.format === undefined, reread })
+      : { format: namedFormat, path: settings.path }
+  const chosen = {
     encoding,
-    delimiter,
+    delimiter: characterOf(delimiter),
     skipLines,
+    path: list.path,
     decimal,
     dates,
     years,
     currencies,
     nulls,
-    ...others
-  }: Omit<RowArguments, 'file'>,
-  open: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>,
-): Promise<RowSource> {
-  if (isTableFormat(format)) {
-    const leftOut = new Set(Object.keys(columns).filter(name => columns[name] === null))
-    const table = await openTable(path, format, { ...others, leftOut })
-    return { format, table, sample: () => sampleTable(table, { decimal, dates, years, currencies, nulls }) }
   }
-  refuseSheetOptions(path, others)
-  let bytes: AsyncIterable<Buffer>
   return {
-    format,
-    async sample(names) {
-      const { sample, all } = await sampleBytes(await open())
-      bytes = all
-      const chosen = {
-        encoding,
-        delimiter: characterOf(delimiter),
-        skipLines,
-        decimal,
-        dates,
-        years,
-        currencies,
-        nulls,
-      }
-      return sampleFile(format, sample, chosen, names)
-    },
-    bytes: () => bytes,
+    format: list.format,
+    sample: names => sampleFile(list.format, begin, chosen, names, reread),
+    bytes: () => all,
   }
+}
+
+/** @throws {InputError} a path is given for a file that has none */
+function refusePath(format: Format | TableFormat, { file, path }: RowArguments): void {
+  if (path === undefined || format === 'json' || format === 'geojson') return
+  const which = format === 'ndjson' || hasFeatures(format) ? 'has a row on each line' : 'is another file'
+  throw new InputError(`--path is for JSON documents, and ${file} ${which}`)
 }
 
 /** @throws {InputError} it is not a delimiter */

@@ -5,7 +5,7 @@ import { OPERATIONS, PARAMETERS } from './operations.ts'
 import { idOf, previewOf, readOptions } from './options.ts'
 
 /**
- * Rows of a file become entities while the server runs, as `tesser load` does without it: CSV with a header, NDJSON, or a JSON array. For
+ * Rows of a file become entities while the server runs, as `tesser load` does without it: CSV with a header, NDJSON, JSON or GeoJSON. For
  * administrators, like `$info`.
  *
  *   POST /$import/City?$format=csv       name,population ⏎ Lyon,516092 ⏎ …
@@ -16,12 +16,13 @@ import { idOf, previewOf, readOptions } from './options.ts'
  *
  * | parameter | meaning |
  * | --- | --- |
- * | `$format` | `csv`, `ndjson` or `json`; by default, as the `Content-Type` says |
+ * | `$format` | `csv`, `ndjson`, `json`, `geojson`, or `geojsonl` with a feature on each line; by default, as the `Content-Type` says |
  * | `$existing` | a row whose key exists is an error (`reject`), changes that entity (`update`), or is left out (`skip`) |
  * | `$trial` | checks all rows and saves none; `later` counts rows that refer to entities that do not exist yet |
  * | `$columns` | JSON object: attributes by the names of columns, null for a column that is left out; `{"Firm":{"attribute":"employer","by":"Company.name"}}` finds the related entity by its name |
  * | `$delimiter` `$decimal` `$dates` `$years` `$currencies` `$encoding` `$nulls` | as the options of `tesser load`, but only the delimiter is guessed |
  * | `$skipLines` | number of lines above the header; by default blank lines, comments with `#` and titles are recognized |
+ * | `$path` | path to the list of rows in a JSON document: `data.items`, or a JSON pointer |
  * | `$rejected` | `texts`: rejected rows are in the answer as they are in the body, not as objects |
  * | `$preview` | number of rows, at most 100, that are read and checked, but not saved: the answer has them by column, with their errors |
  * | `$id` | name of the import in the list and for its end; a number by default |

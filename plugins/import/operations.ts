@@ -5,7 +5,7 @@ const oneOf = (...values: string[]) => ({ type: 'string', enum: values })
 
 export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
   $format: {
-    schema: oneOf('csv', 'ndjson', 'json'),
+    schema: oneOf('csv', 'ndjson', 'json', 'geojson', 'geojsonl'),
     doc: 'Format of the rows; by default according to the content type.',
     example: 'csv',
   },
@@ -23,6 +23,11 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
   $skipLines: {
     schema: { type: 'integer', minimum: 0, maximum: 999_999 },
     doc: 'Number of lines above the header; by default blank lines, comments and titles are recognized.',
+  },
+  $path: {
+    schema: text,
+    doc: 'Path to the list of rows in a JSON document: dotted names, or a JSON pointer.',
+    example: 'data.items',
   },
   $decimal: { schema: oneOf('.', ','), doc: 'Decimal character of numbers.' },
   $dates: { schema: oneOf('ymd', 'dmy', 'mdy'), doc: 'Order of day, month and year.' },

@@ -5,7 +5,7 @@ import { ImportErrors } from './errors.ts'
 type Format = ImportRequest['format']
 type Options = Omit<ImportRequest, 'dataClass' | 'bytes' | 'onRejected' | 'isTrial'> & { readonly isTrial: boolean }
 
-const FORMATS: readonly Format[] = ['csv', 'ndjson', 'json']
+const FORMATS: readonly Format[] = ['csv', 'ndjson', 'json', 'geojson', 'geojsonl']
 const EXISTING: readonly ImportRequest['existing'][] = ['reject', 'update', 'skip']
 const MAX_PREVIEW = 100
 /** Formats by the subtype of the content type. */
@@ -16,6 +16,7 @@ const OF_TYPE: Readonly<Record<string, Format>> = {
   ndjson: 'ndjson',
   'x-ndjson': 'ndjson',
   jsonl: 'ndjson',
+  'geo+json': 'geojson',
 }
 
 /** How the rows of a request are read. @throws {ImportErrors} */
@@ -30,6 +31,7 @@ export function readOptions(request: RestRequest): Options {
     existing: readChoice('$existing', EXISTING) ?? 'reject',
     isTrial: request.flag('$trial'),
     delimiter: delimiterOf(request.parameter('$delimiter')),
+    path: request.parameter('$path'),
     skipLines: numberOf(request, '$skipLines', 'a number of lines', 0, 999_999),
     decimal: readChoice('$decimal', [',', '.']),
     dates: readChoice('$dates', ['ymd', 'dmy', 'mdy']),
@@ -65,7 +67,7 @@ function formatOf(request: RestRequest): Format {
     throw ImportErrors.PARAMETER('$format', formatName.slice(0, 100), `one of ${FORMATS.join(', ')}`)
   }
   const [, subtype = ''] =
-    /^(?:text|application)\/([\w-]+)/.exec(request.transport.header('content-type').toLowerCase()) ?? []
+    /^(?:text|application)\/([\w+-]+)/.exec(request.transport.header('content-type').toLowerCase()) ?? []
   const format = OF_TYPE[subtype]
   if (!format) throw ImportErrors.NO_FORMAT(FORMATS)
   return format

@@ -102,3 +102,37 @@ t.test('an Excel file is sent to a server', async t => {
     { message: /there is no file/ },
   )
 })
+
+t.test('lists in JSON documents and GeoJSON are sent to a server', async t => {
+  const server = await open(t)
+  const folder = temporaryFolder(t)
+  const lines: string[] = []
+  const notes: string[] = []
+  const run = (name: string, text: string, more: Partial<Parameters<typeof importFile>[0]> = {}): Promise<boolean> => {
+    const file = join(folder, name)
+    writeFileSync(file, text)
+    const errors = `${file}.errors`
+    return importFile(
+      { file, into: 'Company', url: server.url, existing: 'reject', trial: false, errors, ...more },
+      line => lines.push(line),
+      line => notes.push(line),
+    )
+  }
+  t.ok(await run('a.json', '{"n":1,"firms":[{"name":"A"}]}'))
+  t.match(notes, ['a.json: JSON in utf-8, the list firms'])
+  t.ok(await run('b.json', '{"a.b":[{"name":"B"}],"c":[{}]}', { path: '/a.b' }))
+  await t.rejects(run('c.json', '{"a":[{}],"c":[{}]}'), {
+    message: /several lists of objects: a, c; --path chooses one/,
+  })
+  const feature = (name: string, geometry: string): string =>
+    `{"type":"Feature","properties":{"name":"${name}"},"geometry":${geometry}}`
+  const features = `${feature('C', 'null')},\n${feature('D', '{"type":"Point","coordinates":[1,2]}')}`
+  const errors = join(folder, 'd.geojsonl')
+  t.notOk(await run('d.json', `{"type":"FeatureCollection","features":[${features}]}`, { errors }))
+  t.match(notes.at(-1), 'd.json: GeoJSON in utf-8')
+  t.match(lines.at(-1), /^after you fix its rows: npx tesser import .*d\.geojsonl --into Company --url /)
+  const text = readFileSync(errors, 'utf8')
+  t.match(text, /^\{"__LINE":2,"__ERROR":"the geometry is a Point, .*","type":"Feature","properties":\{"name":"D"\}/)
+  t.ok(await run('d.geojsonl', text, { columns: { geometry: null }, errors: join(folder, 'none') }))
+  t.same(await names(server), ['A', 'B', 'C', 'D'])
+})

@@ -34,7 +34,11 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [['load', 'a.csv', '--into', 'Person', '--relation', 'ID=Person.ID'], 2, /ID is not a relation/],
   [['load', 'quote.csv', '--into', 'Person'], 2, /line 1, the header: a quote is opened and not closed/],
   [['load', 'utf16.csv', '--into', 'Person', '--encoding', 'utf-8'], 2, /is UTF-16; give --encoding utf-16le/],
-  [['load', 'object.json', '--into', 'Person'], 2, /where an array should begin/],
+  [
+    ['load', 'object.json', '--into', 'Person'],
+    2,
+    /object\.json is an object without a list of objects; for an object on each line give --format ndjson\n$/,
+  ],
   [['load', 'a.csv', '--into', 'Person', '--skip-lines', '-1'], 2, /give an integer from 0/],
   [
     ['load', 'a.csv', '--into', 'Person', '--delimiter', '::'],
