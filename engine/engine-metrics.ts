@@ -68,6 +68,7 @@ export class EngineMetrics {
           ...lookups('binary', pieces.hits, pieces.misses),
         ],
       ),
+      ...(await this.databases()),
       ...this.memory(),
       ...(await this.disk()),
       ...(await this.times.read()),
@@ -125,6 +126,19 @@ export class EngineMetrics {
         waitingBytes,
       ),
       gauge('tesser_locks', 'Locks on entities.', locks),
+    ]
+  }
+
+  private async databases(): Promise<Metric[]> {
+    const states = await this.parts.backends.databases()
+    if (states.length === 0) return []
+    const values = Object.fromEntries(states.map(({ name, status }) => [name, status === 'ready' ? 1 : 0]))
+    return [
+      gauge(
+        'tesser_database_up',
+        '1 if the database answers and all its dataclasses can be read.',
+        byLabel('database', values),
+      ),
     ]
   }
 

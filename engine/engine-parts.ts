@@ -32,7 +32,7 @@ import {
 import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { EntitySets } from './entity-set/entity-sets.ts'
 import type { ReadStore } from './data/read-store.ts'
-import { firstOfSubject } from './data/store-options.ts'
+import { changesOfSubject, type Note } from './data/store-options.ts'
 import { SharedSets } from './cluster/shared-sets.ts'
 import { SetTable } from './cluster/set-table.ts'
 import { namesUsers } from './postgres/database/database.ts'
@@ -150,9 +150,9 @@ function openBackends(givenBackends: readonly GivenBackend[], surroundings: Back
   }
 }
 
-function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions): SharedDatabase | undefined {
+function sharedDatabase({ connections, sharedConnection }: EngineOptions, onNote: Note): SharedDatabase | undefined {
   const connection = sharedConnection === undefined ? undefined : connections?.[sharedConnection]
-  return connection && new SharedDatabase(sharedConnection!, connection, onNote ?? (() => {}))
+  return connection && new SharedDatabase(sharedConnection!, connection, onNote)
 }
 
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
@@ -160,7 +160,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const { writer, memory, classes, code, counts, ownCounts } = threads
   const { path, mapSizeBytes, model, wire, cacheBytes, limits, tasks: taskModules = [] } = options
   const { onInternalError } = options
-  const onNote = firstOfSubject(options.onNote ?? (() => {}))
+  const onNote = changesOfSubject(options.onNote ?? (() => {}))
   const hookedClasses = new HookedClasses(classes.classes)
   const { restricted } = hookedClasses
   const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted, counts: counts.buffer }
@@ -188,7 +188,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
   const unknown = [...connectionProblems(catalog, options.connections ?? {}), ...relationProblems(catalog, options)]
   if (unknown.length > 0) throw new ModelError(unknown)
-  const clusterDatabase = sharedDatabase(options)
+  const clusterDatabase = sharedDatabase(options, onNote)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
   const inDatabases = catalog.dataClasses.filter(each => each.remote)
   const hasRemote = inDatabases.length > 0
@@ -283,6 +283,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       code,
       hasDropEvents,
       isRestricted: restricted.size > 0,
+      connections: new Set(inDatabases.map(({ remote }) => remote!.connection)),
       ownedConnections: ownedConnections(catalog),
       sharesLocks: clusterDatabase !== undefined,
     })

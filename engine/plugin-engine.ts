@@ -8,6 +8,7 @@ import type { ClassFunction, ClassRegistry } from './author/declare/class-regist
 import type { Promised } from './base/promised.ts'
 import type { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
+import type { DatabaseState } from './backend/backend.ts'
 import type { Caller } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { Catalog } from './catalog/dataclass.ts'
@@ -103,6 +104,11 @@ export interface PluginEngine {
 
   /** False while the writer thread is being replaced. */
   readonly isWritable: boolean
+  /**
+   * States of the databases with dataclasses, from a probe of each that is at most a second old. Takes a few seconds if a database hangs.
+   * For administrators: no rights apply.
+   */
+  databases(): Promise<readonly DatabaseState[]>
   /** Maximum bytes of shared memory. */
   readonly memoryBytes: number
   /** Bytes of shared memory in use, by purpose; undefined if there is none. */
@@ -255,7 +261,7 @@ function only<T extends object, K extends keyof T>(part: T, names: readonly K[])
 /** The engine as plugins see it: an interface, not a security boundary, since they run in the same process. */
 export function pluginEngine(engine: Engine): PluginEngine {
   const { queries, saves, locks, calls, rows, permissions, parts } = engine
-  const { writer, heap, options } = parts
+  const { writer, heap, options, backends } = parts
   const members: PluginEngine = {
     catalog: engine.catalog,
     limits: engine.limits,
@@ -270,6 +276,7 @@ export function pluginEngine(engine: Engine): PluginEngine {
     get isWritable() {
       return writer.isRunning
     },
+    databases: () => backends.databases(),
     memoryBytes: options.memoryBytes ?? 0,
     memoryUse: () => heap?.usedBytes(),
     declaredRoles: () => permissions.declaredRoles,

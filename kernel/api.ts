@@ -42,6 +42,7 @@ import type { TransportRequest } from './transport/transport.ts'
 export { type Static, Type } from '@sinclair/typebox'
 export {
   type ClientText,
+  type DatabaseState,
   defineErrors,
   type Granted,
   type PluginEngine,

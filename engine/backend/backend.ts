@@ -56,6 +56,25 @@ export interface BytesFound {
     | undefined
 }
 
+/** A dataclass whose entities cannot be read. Plain data. */
+export interface UnreadableClass {
+  readonly dataClass: string
+  /** In one sentence, for operators. */
+  readonly reason: string
+}
+
+/** State of a database that has entities. Plain data, for operators. */
+export interface DatabaseState {
+  /** Name of its connection. */
+  readonly name: string
+  /** `unavailable`: none of its dataclasses can be read; `incomplete`: some of them cannot. */
+  readonly status: 'ready' | 'unavailable' | 'incomplete'
+  /** Why it is unavailable. */
+  readonly reason?: string | undefined
+  /** The dataclasses that cannot be read, if it is incomplete. */
+  readonly unreadable?: readonly UnreadableClass[] | undefined
+}
+
 /**
  * Port to the place where the entities of some dataclasses are stored, this store or another one, for the kernel thread. Requests have the
  * rights of their `access`, which is set.
@@ -80,9 +99,11 @@ export interface Backend {
   insert?(request: InsertRequest): Promise<InsertResult>
   /** Reads bytes that are not in the rows and files of this store. Undefined if there are none. */
   readBytes?(bytes: BytesRead, caller?: Caller): Promise<BytesFound>
+  /** Probes its databases, at most once a second and for a few seconds. Undefined if it has none. Never rejects. */
+  databases?(): Promise<readonly DatabaseState[]>
   /** Starts preparing what the back end needs; callers do not wait for it. */
   prepare?(): void
-  /** Starts its threads, so that the first request does not wait for them. */
+  /** Starts its threads, so that the first request does not wait for them, and probes its databases, for the log. */
   warmUp(): void
   /** Finishes running requests. */
   close(): Promise<void>

@@ -6,7 +6,7 @@ import type { Permissions } from '../permission/permissions.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { rowIdsOf } from '../query/tasks/row-ids-task.ts'
 import type { Task } from '../query/tasks/task.ts'
-import type { Backend } from './backend.ts'
+import type { Backend, DatabaseState } from './backend.ts'
 
 /** The back end of each dataclass. */
 export class Backends {
@@ -34,6 +34,11 @@ export class Backends {
   /** @returns undefined if this store has the entities */
   elsewhere(name: string): Backend | undefined {
     return this.otherBackends.get(name)
+  }
+
+  /** States of all databases, as {@link Backend.databases}. */
+  async databases(): Promise<readonly DatabaseState[]> {
+    return (await Promise.all(this.all.map(backend => backend.databases?.() ?? []))).flat()
   }
 
   /** The request with the rights of a guest, if it names none. */

@@ -4,15 +4,28 @@ import type { Model } from '../catalog/model-schema.ts'
 /**
  * Receives a message for the server log, with level `warn` if an operator should look at it.
  * @param subject given by threads that may find the same independently: only the first message with a subject is logged
+ * @param state of a subject that changes: a message is logged again when it has another state than the last one
  */
-export type Note = (text: string, level?: 'warn', subject?: string) => void
+export type Note = (text: string, level?: 'warn', subject?: string, state?: string) => void
 
-/** Drops notes whose subject has been logged before. */
-export function firstOfSubject(onNote: Note): Note {
-  const subjects = new Set<string>()
-  return (text, level, subject) => {
-    if (subject !== undefined && subjects.has(subject)) return
-    if (subject !== undefined) subjects.add(subject)
+/** Minimum time between two warnings about one subject. */
+const WARN_PAUSE_MS = 10_000
+
+/**
+ * Drops notes that say of their subject what the last one has said. A further warning that comes too soon is dropped as well; a subject
+ * whose state changes is noted repeatedly.
+ */
+export function changesOfSubject(onNote: Note, now = () => performance.now()): Note {
+  const subjects = new Map<string, { readonly state: string | undefined; readonly warnedAt: number }>()
+  return (text, level, subject, state) => {
+    if (subject !== undefined) {
+      const last = subjects.get(subject)
+      if (last && last.state === state) return
+      const at = now()
+      const warnedAt = last?.warnedAt ?? Number.NEGATIVE_INFINITY
+      if (level === 'warn' && at - warnedAt < WARN_PAUSE_MS) return
+      subjects.set(subject, { state, warnedAt: level === 'warn' ? at : warnedAt })
+    }
     onNote(text, level)
   }
 }

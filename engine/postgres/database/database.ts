@@ -14,7 +14,8 @@ import {
   SERIALIZE,
   setUser,
 } from './commands-before.ts'
-import { failureOf, isOutdated, stateOf } from './sql-states.ts'
+import { Reachability } from './reachability.ts'
+import { connectionStateOf, failureOf, isOutdated, stateOf } from './sql-states.ts'
 import { WriteGate } from './write-gate.ts'
 
 /** A database that has entities of dataclasses. Plain data. */
@@ -57,15 +58,15 @@ const CONNECT_MS = 5_000
 const IDLE_MS = 60_000
 /** Maximum time for a cancelled statement to end; after that, the connection is closed, because the database does not respond. */
 const CANCEL_MS = 1_000
-/** Time after which the reason why a database is unavailable is logged again. */
-const NOTE_PAUSE_MS = 10_000
 
 /** `query_canceled`: by a time limit, or by {@link Database.query}. */
 const CANCELED = '57014'
-/** Classes of errors of a server that is unavailable: connection exceptions, shutdowns, too many connections. */
+/** Classes of errors of a server that is unavailable: connection exceptions, shutdowns, too few resources. */
 const AWAY = /^(08|57P|53)/
 /** The result of a prepared statement now has other columns, or the statement no longer exists: a new connection prepares it again. */
 const OUTDATED = /^(0A000|26000)$/
+/** Reason why a connection was closed. */
+const HANGS = 'it does not answer a statement in time, nor its cancellation'
 /** No connection became free in time. The driver has no code for it. */
 const WAITED = /^timeout exceeded when trying to connect/
 const RETRY_AFTER_SECONDS = 1
@@ -109,7 +110,7 @@ export class Database implements Writable {
   private queryAfter: QueryAfter | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()
-  private notedAt = Number.NEGATIVE_INFINITY
+  private readonly reachability: Reachability
 
   /**
    * @param timeoutMs maximum time of a statement, which the database enforces too
@@ -121,7 +122,14 @@ export class Database implements Writable {
     private readonly timeoutMs: number,
     private readonly onNote: Note,
     private readonly isSerializable = false,
-  ) {}
+  ) {
+    this.reachability = new Reachability(name, onNote)
+  }
+
+  /** Why the database is unavailable; undefined while it answers, and before the first statement. */
+  get problem(): string | undefined {
+    return this.reachability.problem
+  }
 
   /**
    * Runs a statement. It is cancelled in the database when its time has expired or its answer is no longer needed.
@@ -175,11 +183,17 @@ export class Database implements Writable {
         if (isPlain && before.length > 0) await client.query(before.map(each => each.text).join('; '))
         // A failed transaction accepts only the command that ends it.
         const commands = isPlain ? [] : CONTROL.test(text) ? before : [...before, ...settings]
-        if (commands.length > 0) return (await this.queryAfter!(client, commands, query)).rows
-        return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
+        const { rows } =
+          commands.length > 0
+            ? await this.queryAfter!(client, commands, query)
+            : ((await client.query(query as never)) as unknown as { rows: Cells[] })
+        this.reachability.answered()
+        return rows
       } catch (error) {
-        isBroken ||= !isOfStatement(error as Error) || OUTDATED.test((error as { code: string }).code)
-        throw error
+        const isAnswer = isOfStatement(error as Error)
+        if (isAnswer) this.reachability.answered()
+        isBroken ||= !isAnswer || OUTDATED.test((error as { code: string }).code)
+        throw cancelling && !isAnswer ? new Error(HANGS, { cause: error }) : error
       }
     }
     try {
@@ -237,7 +251,9 @@ export class Database implements Writable {
       if (WAITED.test((error as Error).message)) {
         throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
       }
-      throw this.errorOf(error)
+      this.reachability.failed(error as Error)
+      const state = connectionStateOf((error as { code?: string }).code ?? '') ?? SILENT
+      throw RemoteErrors.AWAY(this.name, state).retryAfter(RETRY_AFTER_SECONDS)
     }
   }
 
@@ -314,11 +330,8 @@ export class Database implements Writable {
       this.onNote(`database ${this.name}: ${error.code}: ${error.message}`, 'warn')
       return this.errorOfStatement(error.code!)
     }
-    const now = performance.now()
-    if (now - this.notedAt > NOTE_PAUSE_MS) {
-      this.notedAt = now
-      this.onNote(`database ${this.name} does not answer: ${reasonOf(error)}`, 'warn')
-    }
+    if (FAILED.test(error.code ?? '')) this.reachability.lacks(error)
+    else this.reachability.failed(error)
     return RemoteErrors.AWAY(this.name, stateOf(error.code ?? '') ?? SILENT).retryAfter(RETRY_AFTER_SECONDS)
   }
 
@@ -366,7 +379,3 @@ const COLLISION = /^40(001|P01)$/
 
 /** True for an error of a transaction that can succeed when it is repeated. */
 export const isCollision = (error: unknown): boolean => COLLISION.test((error as { code?: string }).code ?? '')
-
-/** Reasons of an error, since several addresses of a host may all refuse. */
-const reasonOf = (error: Error): string =>
-  error instanceof AggregateError ? error.errors.map(reasonOf).join('; ') : error.message

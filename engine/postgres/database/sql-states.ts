@@ -23,6 +23,15 @@ const STATES: Texts = {
 /** State of a database after an error; undefined if the error does not tell, or if the same statement would fail again. */
 export const stateOf = (code: string): string | undefined => textOf(STATES, code)
 
+/** States in which a database refuses a connection. */
+const CONNECTION_STATES: Texts = {
+  '28': 'does not admit the role of the connection',
+  '3D': 'does not exist on its server',
+}
+
+/** State of a database that has refused a connection; undefined if the error does not tell. */
+export const connectionStateOf = (code: string): string | undefined => textOf(CONNECTION_STATES, code) ?? stateOf(code)
+
 /** Reasons why a statement has failed that will fail again. */
 const REASONS: Texts = {
   '22': 'a value cannot be computed or converted',

@@ -1,6 +1,6 @@
 import { deserialize } from 'node:v8'
 import type { AnswerBody } from '../../answer/answer-body.ts'
-import type { Backend, BytesFound, BytesRead, Deletion, Locking } from '../../backend/backend.ts'
+import type { Backend, BytesFound, BytesRead, DatabaseState, Deletion, Locking } from '../../backend/backend.ts'
 import type { Caller } from '../../caller/caller.ts'
 import { drive } from '../../data/suspended.ts'
 import type { QueryPool } from '../../placement/pool/query-pool.ts'
@@ -15,6 +15,8 @@ import type {
   SaveRequest,
   SaveResult,
 } from '../../write/contract/requests.ts'
+import { DatabaseProbes } from './database-probes.ts'
+import type { Probe } from './probe.ts'
 import type { RemoteHere } from './remote-here.ts'
 import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
 
@@ -35,6 +37,8 @@ interface PostgresBackendOptions {
   readonly hasDropEvents: (dataClass: string) => boolean
   /** True if some dataclass has restrict events. */
   readonly isRestricted: boolean
+  /** Connections with dataclasses. */
+  readonly connections: Iterable<string>
   /** Connections with tables that the server creates. */
   readonly ownedConnections: Iterable<string>
   /** True if several servers share locks. */
@@ -43,7 +47,13 @@ interface PostgresBackendOptions {
 
 /** Entities in PostgreSQL databases, which one thread asks. */
 export class PostgresBackend implements Backend {
-  constructor(private readonly options: PostgresBackendOptions) {}
+  private readonly probes: DatabaseProbes
+
+  constructor(private readonly options: PostgresBackendOptions) {
+    const probe = (connection: string, signal: AbortSignal): Promise<Probe> =>
+      this.ask({ kind: 'remoteProbe', connection }, callerOf(signal), Date.now() + MAX_PROBE_MS)
+    this.probes = new DatabaseProbes({ connections: [...options.connections], probe })
+  }
 
   run(task: Task, caller?: Caller): Promise<AnswerBody> {
     const { code } = this.options
@@ -89,6 +99,10 @@ export class PostgresBackend implements Backend {
     await this.ask({ kind: 'remoteFreeLocks', owner })
   }
 
+  databases(): Promise<readonly DatabaseState[]> {
+    return this.probes.states()
+  }
+
   prepare(): void {
     // Failures are logged; a request tries again.
     for (const connection of this.options.ownedConnections)
@@ -97,9 +111,11 @@ export class PostgresBackend implements Backend {
 
   warmUp(): void {
     this.options.remote.warmUp()
+    void this.probes.states()
   }
 
   close(): Promise<void> {
+    this.probes.close()
     return this.options.remote.close()
   }
 
@@ -119,7 +135,18 @@ export class PostgresBackend implements Backend {
     return isRestricted
   }
 
-  private async ask<Result>(task: RemoteWriteTask, caller?: Caller): Promise<Result> {
-    return deserialize((await this.options.remote.run(task, caller)) as Uint8Array) as Result
+  private async ask<Result>(task: RemoteWriteTask, caller?: Caller, deadlineAt?: number): Promise<Result> {
+    return deserialize((await this.options.remote.run(task, caller, deadlineAt)) as Uint8Array) as Result
   }
 }
+
+/** Maximum time of a probe with all its time limits, in milliseconds: the next one begins when it has ended. */
+const MAX_PROBE_MS = 30_000
+
+/** The server itself as a caller. @param signal aborts when it stops waiting */
+const callerOf = (signal: AbortSignal): Caller => ({
+  get aborted() {
+    return signal.aborted
+  },
+  onAborted: callback => signal.addEventListener('abort', callback, { once: true }),
+})

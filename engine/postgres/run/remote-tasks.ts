@@ -11,6 +11,7 @@ export type RemoteWriteTask =
   | RemoteChange
   | { readonly kind: 'remoteBytes'; readonly bytes: RemoteBytes }
   | { readonly kind: 'remoteTables'; readonly connection: string }
+  | { readonly kind: 'remoteProbe'; readonly connection: string }
   | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
   | { readonly kind: 'remoteListLocks'; readonly limit: number }
 

@@ -13,6 +13,7 @@ import type { QueryContext } from '../../query/operators/query-context.ts'
 import { type BudgetLimits, QueryBudget } from '../../query/scan/query-budget.ts'
 import type { PoolStore } from '../../placement/pool/answer-task.ts'
 import type { TaskRegistry } from '../../query/tasks/task-kind.ts'
+import { probeDatabase } from './probe.ts'
 import type { RemoteThreadOptions, RemoteWriteTask } from './remote-tasks.ts'
 
 /** State of the thread that asks databases. */
@@ -76,6 +77,8 @@ export class RemoteWork {
       }
       case 'remoteTables':
         return this.scope.databases.makeTables(task.connection, options)
+      case 'remoteProbe':
+        return probeDatabase(this.scope.databases, task.connection, options.signal)
       case 'remoteFreeLocks':
         return writer.freeLocks(task.owner, options)
       case 'remoteListLocks':

@@ -79,6 +79,18 @@ export function keysStatement(table: RemoteTable, keys: readonly Value[], scope:
   )
 }
 
+/** Commands that need the same rights as reading rows of these tables, and read none. */
+export const readRightsStatement = (tables: readonly RemoteTable[]): Statement => ({
+  text: tables
+    .map(table => {
+      const from = new PredicateSql(NO_SCOPE).from(table)
+      return `SELECT ${rowOf(from)} FROM ${from.source} WHERE false`
+    })
+    .join('; '),
+  values: [],
+  isPlain: true,
+})
+
 /** Statement of the rows whose foreign key is one of these, each in the order of the key. */
 export function referencingStatement(
   table: RemoteTable,

@@ -22,11 +22,14 @@ export class DescribedTables {
   private readonly descriptions = new Map<string, Described>()
   private readonly counts = new Map<string, KnownCounts>()
   private readonly unfit = new Set<StorageAttribute>()
+  readonly notes: TableNotes
 
   constructor(
     private readonly catalog: Catalog,
     readonly onNote: Note,
-  ) {}
+  ) {
+    this.notes = new TableNotes(onNote)
+  }
 
   /** Logs the first unfit value of each attribute, which is shown as null. @param key of its row, as the database writes it */
   readonly onUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, { reason }: Unfit): void => {
@@ -65,12 +68,37 @@ export class DescribedTables {
   }
 
   private *describe(connection: string): RemoteFetch {
-    const dataClasses = this.catalog.dataClasses.filter(({ remote }) => remote?.connection === connection)
+    const dataClasses = this.classesOf(connection)
     const rows = yield { connection, statement: tablesStatement(dataClasses) }
     const tables = readTables(dataClasses, rows)
     this.descriptions.set(connection, { tables, at: performance.now() })
-    for (const [{ name }, problems] of tables) {
-      if (Array.isArray(problems)) this.onNote(`${name} cannot be used: ${problems.join('; ')}`, 'warn')
-    }
+    this.note(tables)
+  }
+
+  /** Dataclasses whose entities are in the database of a connection. */
+  classesOf(connection: string): DataClass[] {
+    return this.catalog.dataClasses.filter(({ remote }) => remote?.connection === connection)
+  }
+
+  /** Notes which of these tables do not fit their dataclasses. */
+  note(tables: Described['tables']): void {
+    for (const [{ name }, table] of tables)
+      this.notes.note(name, 'used', Array.isArray(table) ? table.join('; ') : undefined)
+  }
+}
+
+/** Notes about dataclasses that cannot be used because of their tables, as long as they cannot. */
+class TableNotes {
+  private readonly subjects = new Set<string>()
+
+  constructor(private readonly onNote: Note) {}
+
+  /** @param problem undefined if there is none */
+  note(dataClass: string, verb: 'used' | 'read', problem: string | undefined): void {
+    const subject = `${dataClass} ${verb}`
+    if (problem !== undefined) {
+      this.subjects.add(subject)
+      this.onNote(`${dataClass} cannot be ${verb}: ${problem}`, 'warn', subject, problem)
+    } else if (this.subjects.delete(subject)) this.onNote(`${dataClass} can be ${verb} again`, undefined, subject, '')
   }
 }

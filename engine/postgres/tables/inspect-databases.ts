@@ -49,7 +49,8 @@ export async function* inspectDatabases(
         }
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error
-        yield reason || error.message
+        const { problem } = databases.database(connection)
+        yield problem === undefined ? reason || error.message : `database ${connection} does not answer: ${problem}`
       }
     }
   } finally {

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
+import type { Model } from '../../../engine/catalog/model-schema.ts'
 import type { Metric } from '../../../kernel/api.ts'
 import { createTestServer } from '../../../kernel/testing.ts'
 import { until } from '../../support/base/until.ts'
@@ -17,14 +18,20 @@ export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('
 export class Mailer extends Singleton { @job send() {} }`,
 }
 
+const MODEL = company.model as Model
+
+/** A dataclass in a database that is not there. */
+const FILM = { storage: { postgres: 'main', table: 'film' }, key: 'ID', attributes: { ID: { type: 'long' } } }
+
 /** Metrics of a server that has all parts, after each part has done something. */
 export async function servedMetrics(t: Test): Promise<Metric[]> {
   const tls = { keyFile: 'test/edge/fixtures/localhost.key.pem', certFile: 'test/edge/fixtures/localhost.cert.pem' }
   const folder = t.testdir(JOBS)
   const server = await createTestServer({
-    model: company.model,
+    model: { ...MODEL, dataClasses: { ...MODEL.dataClasses, Film: FILM } },
     config: {
       auth: { guestsAdministrate: true },
+      connections: { main: { url: 'postgres://nobody@127.0.0.1:1/none' } },
       backup: { folder: `${folder}/backups` },
       server: { transport: 'node-http', tls },
       pool: { inlineCostMs: 0 },

@@ -1,6 +1,7 @@
 /** Texts for clients by SQLSTATE. */
 import t from 'tap'
 import {
+  connectionStateOf,
   expectedValue,
   failureOf,
   isOutdated,
@@ -13,6 +14,9 @@ t.test('a code, or else its class, has a text', async t => {
   t.equal(stateOf('53400'), 'has too few resources now')
   for (const code of ['40001', '40P01', '55P03', '25006', '57P01', '57P02', '57P03']) t.type(stateOf(code), 'string')
   for (const code of ['42501', '22012', '55000', 'XX000']) t.equal(stateOf(code), undefined)
+  t.equal(connectionStateOf('28P01'), 'does not admit the role of the connection')
+  t.equal(connectionStateOf('57P03'), stateOf('57P03'))
+  t.equal(connectionStateOf('42501'), undefined)
   t.equal(failureOf('42501'), 'the role of the connection has no right to do this')
   t.equal(failureOf('XX002'), 'it has an internal error')
   t.equal(failureOf('99999'), 'it cannot run it')

@@ -1,7 +1,7 @@
 /** Values of a database that their attributes cannot have: they are null, and noted once. */
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
-import { firstOfSubject } from '../../../../engine/data/store-options.ts'
+import { changesOfSubject } from '../../../../engine/data/store-options.ts'
 import { DescribedTables } from '../../../../engine/postgres/tables/described-tables.ts'
 import { RemoteRows } from '../../../../engine/postgres/reads/remote-rows.ts'
 import type { RemoteTable } from '../../../../engine/postgres/sql/remote-table.ts'
@@ -46,11 +46,36 @@ t.test('the first value of each column is noted, with its key', async t => {
 
 t.test('threads that find the same value note it once', async t => {
   const notes: string[] = []
-  const note = firstOfSubject(text => notes.push(text))
+  const note = changesOfSubject(text => notes.push(text))
   note('one', 'warn', 'Film.rate')
   note('two', 'warn', 'Film.rate')
   note('three')
   note('three')
   note('four', 'warn', 'Film.made')
   t.same(notes, ['one', 'three', 'three', 'four'])
+})
+
+t.test('a subject is noted when its state changes, and a warning comes not too soon after the last one', async t => {
+  const notes: string[] = []
+  const clock = { now: 0 }
+  const note = changesOfSubject(
+    text => notes.push(text),
+    () => clock.now,
+  )
+  const at = (seconds: number, state: 'away' | 'back', subject = 'main') => {
+    clock.now = seconds * 1000
+    note(`${subject} ${state} at ${seconds}`, state === 'away' ? 'warn' : undefined, subject, state)
+  }
+  at(0, 'away')
+  at(1, 'away')
+  at(2, 'back')
+  at(3, 'back')
+  at(4, 'away')
+  at(5, 'back')
+  at(6, 'away', 'crm')
+  at(9, 'away')
+  at(10, 'away')
+  at(11, 'away')
+  at(12, 'back')
+  t.same(notes, ['main away at 0', 'main back at 2', 'crm away at 6', 'main away at 10', 'main back at 12'])
 })
