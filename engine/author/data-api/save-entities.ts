@@ -1,6 +1,8 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
 import { partsOf } from '../../write/body/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
 import { changedFailure } from '../../write/contract/save-failure.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
 import { DATABASE_RUNS, EventRun, SHARED_RUNS } from './event-run.ts'
@@ -194,9 +196,22 @@ function send(
       codeSession.writes
         .changesOf(entity[BINDING].dataClass)
         .afterChange(() => internals.afterSave(entity, rowId!, row!))
-    outcomes.set(entity, failure)
+    outcomes.set(entity, failure && withoutPrivate(failure, entity[BINDING].dataClass))
   }
   return outcomes
+}
+
+/**
+ * A failure without names and values of private attributes: code usually answers its client with the error or the status of a save. A
+ * private dataclass has only private names.
+ */
+function withoutPrivate(failure: SaveFailure, { name, scope, key, attributesByName }: DataClass): SaveFailure {
+  if (scope === 'private') return failure
+  const entries = failure.error.entries.map(entry => {
+    const attribute = attributesByName.get(entry.attribute ?? '')
+    return attribute?.scope === 'private' && attribute !== key ? WriteErrors.HIDDEN(name).toData().entries[0]! : entry
+  })
+  return { ...failure, error: { ...failure.error, entries } }
 }
 
 function writeEntities(
