@@ -40,16 +40,36 @@ export const notAcceptable = (accept: string, types: readonly string[]): Reply =
 const refusal = (code: number, message: string, status = 400): Reply =>
   json({ jsonrpc: '2.0', error: { code, message }, id: null }, status)
 
-/** Removes members and parameters of a message that are null, which some clients send in place of leaving them out. */
+/**
+ * Removes members and parameters of a message that are null, which some clients send in place of leaving them out. A handshake gets the
+ * members that small programs leave out.
+ */
 function withoutNulls(message: unknown): unknown {
   if (!isObject(message)) return message
   const { params, ...members } = message
-  if (params === undefined || params === null) return members
-  return { ...members, params: isObject(params) ? withValues(params) : params }
+  const isHandshake = members.method === 'initialize'
+  if (params === undefined || params === null) return isHandshake ? { ...members, params: handshakeOf({}) } : members
+  if (!isObject(params)) return message
+  return { ...members, params: isHandshake ? handshakeOf(withValuesInside(params) as Members) : withValues(params) }
+}
+
+/** The version that applies to clients that name none. Source: Model Context Protocol, 2025-06-18, transports. */
+const UNNAMED_VERSION = '2025-03-26'
+const UNNAMED_CLIENT = { name: 'unnamed', version: '0' }
+
+/** The server reads nothing of a handshake but the version. */
+function handshakeOf({ clientInfo = {}, ...params }: Members): Members {
+  const info = isObject(clientInfo) ? { ...UNNAMED_CLIENT, ...clientInfo } : clientInfo
+  return { protocolVersion: UNNAMED_VERSION, capabilities: {}, ...params, clientInfo: info }
 }
 
 const withValues = (members: Members): Members =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+
+const withValuesInside = (value: unknown): unknown =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(withValues(value)).map(([name, each]) => [name, withValuesInside(each)]))
+    : value
 
 /** Key of the version in `_meta` of requests since 2026. */
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
