@@ -100,6 +100,21 @@ const args: ProtocolCase[] = [
     status: 404,
     errors: [1543],
   },
+  // Stamps have 32 bits: 2 ** 32 + 1 must not count as 1.
+  ...[7, 0, -1, 2 ** 32 + 1].map(stamp => ({
+    spec: 'P7.3',
+    name: `an entity with the stamp ${stamp} of another version is not saved`,
+    notRemote: 'databases have versions of their own',
+    post: '/Employee/keep',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 1, __STAMP: stamp, firstName: 'A' }],
+    has: {
+      result: {
+        success: false,
+        status: 2,
+        errors: [{ message: stamp === 7 ? /has __STAMP 1, the request sent 7;/ : /has __STAMP 1,/, errCode: 1263 }],
+      },
+    },
+  })),
   {
     spec: 'P7.3',
     name: 'a private attribute cannot be given',

@@ -33,13 +33,14 @@ interface More {
   /** Objects that were read; their contents may have been changed. */
   readonly objects: Map<StorageAttribute, unknown>
   readonly relatedEntities: Map<RelatedEntityAttribute, EntityBase | null>
-  /** True if something was read from a state older than the row. */
-  isStale: boolean
+  /** Set if something was read from another state than that of the row: the stamp that a client has sent, or NaN. */
+  staleStamp: number | undefined
   isDropped: boolean
 }
 
 /** Number of attempts of `update` while others also save the entity. */
 const UPDATE_ATTEMPTS = 5
+const MAX_STAMP = 2 ** 32 - 1
 /** Status of a save whose entity has changed since it was loaded. */
 const STALE = 2
 
@@ -87,7 +88,7 @@ export class EntityBase {
       },
       assigned: (entity, attribute) => entity.#more?.changes.get(attribute),
       seenAt(entity, stamp) {
-        if (stamp !== entity.getStamp()) entity.#edit().isStale = true
+        if (stamp !== entity.getStamp()) entity.#edit().staleStamp = stamp
       },
       assign: (entity, attribute, value) => entity.#assign(attribute, value),
       put: (entity, attribute, value) => entity.#put(attribute, value),
@@ -155,7 +156,7 @@ export class EntityBase {
           json: JSON.stringify(object),
         }))
         return () => {
-          const { isStale, isDropped } = entity.#edit()
+          const { staleStamp, isDropped } = entity.#edit()
           for (const { object, json } of objects)
             if (JSON.stringify(object) !== json) overwrite(object, JSON.parse(json))
           const keptObjects = new Map(objects.map(({ attribute, object }) => [attribute, object]))
@@ -163,7 +164,7 @@ export class EntityBase {
             changes: new Map(changes),
             objects: keptObjects,
             relatedEntities: new Map(relatedEntities),
-            isStale,
+            staleStamp,
             isDropped,
           }
         }
@@ -191,7 +192,7 @@ export class EntityBase {
       changes: new Map(),
       objects: new Map(),
       relatedEntities: new Map(),
-      isStale: false,
+      staleStamp: undefined,
       isDropped: false,
     }
     return this.#more
@@ -296,7 +297,7 @@ export class EntityBase {
   clone(): EntityBase {
     const clone = this[BINDING].entity(this.#rowId)
     clone.#row = this.#load()
-    clone.#edit().isStale = this.#more?.isStale ?? false
+    clone.#edit().staleStamp = this.#more?.staleStamp
     for (const [attribute, value] of this.#collect()) clone.#assign(attribute, structuredClone(value))
     return clone
   }
@@ -357,14 +358,15 @@ export class EntityBase {
     const reading = this.#reading
     const isStale =
       this.#isPeeked && reading!.version !== codeSession.snapshots.version && row.globalStamp > reading!.globalStamp
-    if (isStale) this.#edit().isStale = true
+    if (isStale) this.#edit().staleStamp = Number.NaN
     this.#reading = undefined
     return this.#row
   }
 
-  /** Expected stamp to send. If a value was read from an older state, it is a stamp with which the save fails. */
+  /** Expected stamp to send. If a value was read from another state, it is a stamp with which the save fails. */
   #sentStamp(row: RowView): number {
-    return this.#more?.isStale ? row.stamp - 1 : row.stamp
+    const { staleStamp = row.stamp } = this.#more ?? {}
+    return staleStamp >= 0 && staleStamp <= MAX_STAMP ? staleStamp : row.stamp - 1
   }
 
   #assign(attribute: StorageAttribute, value: Value): void {
