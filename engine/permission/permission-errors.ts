@@ -30,6 +30,11 @@ export const PermissionErrors = defineErrors('PERMISSION', {
     UPDATE_ATTRIBUTE: (attribute: string, dataClass: string) =>
       `the session has no privilege to give ${attribute} of ${dataClass} a value`,
   }),
+  ...errorsWith({ errCode: 1608, http: 401, save: PERMISSION_ERROR })({
+    /** Code, or an alias, gives a value to an attribute that the caller may not know of. */
+    UPDATE_HIDDEN: (dataClass: string) =>
+      `the session has no privilege to give a value of ${dataClass} that it may not read`,
+  }),
   ...errorsWith({ errCode: 1822, http: 401 })({
     LOGIN_NEEDED: () => 'log in first: without privileges only the catalog can be read',
   }),

@@ -98,13 +98,30 @@ export class EntityChange {
   further = 0
 
   reject(attribute: StorageAttribute, problem: ProtocolError): void {
+    this.break(attribute, this.isNamed(attribute) ? problem : WriteErrors.HIDDEN(attribute.dataClass.name))
+  }
+
+  refuse(attribute: StorageAttribute): void {
+    this.break(attribute, this.notPermitted(attribute))
+  }
+
+  private break(attribute: StorageAttribute, problem: ProtocolError): void {
     this.problems.push(problem)
     this.broken.push(attribute)
     this.values.delete(attribute)
   }
 
-  refuse(attribute: StorageAttribute): void {
-    this.reject(attribute, notPermitted(attribute))
+  notPermitted(attribute: Attribute): ProtocolError {
+    const { name, dataClass } = attribute
+    return this.isNamed(attribute)
+      ? PermissionErrors.UPDATE_ATTRIBUTE(name, dataClass.name)
+      : PermissionErrors.UPDATE_HIDDEN(dataClass.name)
+  }
+
+  /** False if the caller may not know of the attribute. Who may only create entities knows all their attributes. */
+  isNamed(attribute: Attribute): boolean {
+    const { dataClass, view } = this.context
+    return view.shows(attribute) || attribute === dataClass.key || !view.shows(dataClass)
   }
 
   isBroken(attribute: StorageAttribute): boolean {
@@ -140,9 +157,6 @@ export class EntityChange {
     return [attribute, ...relations].every(guard => this.mayChange(guard))
   }
 }
-
-export const notPermitted = ({ name, dataClass }: Attribute): ProtocolError =>
-  PermissionErrors.UPDATE_ATTRIBUTE(name, dataClass.name)
 
 export function sameValue(a: Value, b: Value | undefined): boolean {
   if (a === b) return true

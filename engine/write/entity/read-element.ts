@@ -11,7 +11,7 @@ import type { RowView } from '../../row-format/row-view.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from '../value/convert.ts'
-import { type EntityChange, notPermitted, sameValue } from './entity-change.ts'
+import { type EntityChange, sameValue } from './entity-change.ts'
 import { isJsonObject, ownMember } from '../../base/json-object.ts'
 import type { PreparedElement } from '../contract/requests.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
@@ -102,7 +102,7 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
       if (json === null || isDeferred(json)) return
       if (!attribute.calculation?.settable)
         change.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
-      else if (!change.mayChange(attribute)) change.problems.push(notPermitted(attribute))
+      else if (!change.mayChange(attribute)) change.problems.push(change.notPermitted(attribute))
       return
     default:
       attribute satisfies never
@@ -114,7 +114,7 @@ function readAlias(change: EntityChange, alias: AliasAttribute, json: unknown, i
   const { target, relations, name, path } = alias
   if ((target.kind === 'storage' || target.kind === 'calculated') && relations.length === 0) {
     if (change.mayChange(alias)) readAttribute(change, target, json, isPrepared)
-    else if (!isStored(change, target, json)) change.problems.push(notPermitted(alias))
+    else if (!isStored(change, target, json)) change.problems.push(change.notPermitted(alias))
   } else if (!isUnchangedAlias(change, alias, json, isPrepared)) {
     const isShown = [...relations, target].every(each => change.context.view.shows(each))
     const hint = isShown ? `, change ${path.join('.')}` : ''

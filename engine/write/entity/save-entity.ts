@@ -148,7 +148,7 @@ function fill(change: EntityChange): void {
 
 /** Checks values against the model; for a new entity all attributes with limits, sent or not. */
 function check(change: EntityChange): void {
-  const { dataClass, rules, view } = change.context
+  const { dataClass, rules } = change.context
   for (const attribute of change.old ? change.values.attributes : rules.limited) {
     if (attribute.kind !== 'storage' || !hasLimits(attribute) || change.isBroken(attribute)) continue
     const value = change.values.get(attribute) ?? null
@@ -161,8 +161,7 @@ function check(change: EntityChange): void {
     if (attribute.unique && value !== null && problems.length === 0)
       problems.push(...duplicates(change, attribute, value))
     if (problems.length === 0) continue
-    const isNamed = view.shows(attribute) || isKey || !view.shows(dataClass)
-    change.problems.push(...(isNamed ? problems : [WriteErrors.HIDDEN(dataClass.name)]))
+    change.problems.push(...(change.isNamed(attribute) ? problems : [WriteErrors.HIDDEN(dataClass.name)]))
   }
   for (const index of dataClass.uniqueTogether) checkTogether(change, index)
 }
