@@ -43,7 +43,7 @@ export const call = defineTool({
 })
 
 /** Error codes when the protocol has read a name as an attribute, or as a dataclass. */
-const NO_ATTRIBUTES = 1804
+const NO_ATTRIBUTE = 1500
 const NO_DATACLASS = 1800
 
 /** @throws {ToolError} the error, in terms of the tool */
@@ -55,8 +55,10 @@ async function withReason(
   if (!(error instanceof ToolError)) throw error
   if (error.status === 405)
     throw refusal('the function does not allow GET, so it may change something, and writing is off here (mcp.write)')
-  const has = (code: number): boolean => error.faults.some(({ errCode }) => errCode === code)
-  if (dataClass !== undefined && has(NO_ATTRIBUTES)) {
+  // The code of a function throws the same errors, about other names.
+  const isUnread = (code: number): boolean =>
+    error.faults.some(({ errCode, message }) => errCode === code && message.includes(JSON.stringify(name)))
+  if (dataClass !== undefined && isUnread(NO_ATTRIBUTE)) {
     const { methods = [] } = jsonOf(await ask({ path: `$catalog/${nameIn(dataClass)}` })) as Described
     const hint =
       suggestion(
@@ -65,7 +67,7 @@ async function withReason(
       ) || '; describe with class lists them'
     throw new ToolError([{ message: `${dataClass} has no function ${JSON.stringify(name)}${hint}` }], error.status)
   }
-  if (dataClass === undefined && target.singleton === undefined && has(NO_DATACLASS))
+  if (dataClass === undefined && target.singleton === undefined && isUnread(NO_DATACLASS))
     throw new ToolError(
       [{ message: `the datastore has no function ${JSON.stringify(name)}; those of a dataclass take class` }],
       error.status,

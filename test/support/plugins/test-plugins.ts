@@ -5,6 +5,7 @@ const plugin = (name: string): string => join(process.cwd(), `test/support/plugi
 
 export const staffPlugin = plugin('staff')
 export const hookedPlugin = plugin('hooked')
+export const refusedPlugin = plugin('refused')
 export const restrictedPlugin = plugin('restricted')
 export const hiddenCompaniesPlugin = plugin('hidden-companies')
 export const mirroredPlugin = plugin('mirrored')
