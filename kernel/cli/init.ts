@@ -23,7 +23,7 @@ export async function init(name: string, print: (line: string) => void, cwd = pr
     passwordFrom: lineOf(password),
   })
   print(
-    `${folder}/ is ready. Its first administrator; the password is shown only now:\n\n  ${ADMINISTRATOR}\n  ${password}\n\nNext:\n\n  cd ${folder}\n  npm install\n  npm test\n  npm start`,
+    `${folder}/ is ready. Its first administrator; the password is shown only now:\n\n  ${ADMINISTRATOR}\n  ${password}\n\nNext:\n\n  cd ${folder}\n  npm install\n  npm test\n  npx tesser start\n\n${folder}/README.md describes the files and lists more commands.`,
   )
 }
 

@@ -1,16 +1,18 @@
 /**
- * The packed file serves where somebody installs it, on the Node.js of this run; `npm run test:nodes` repeats this on the others. Packages
- * come from the cache of npm, if it has them.
+ * The packed file serves where somebody installs it, and the first hour of the manual is played from it, on the Node.js of this run;
+ * `npm run test:nodes` repeats this on the others. Packages come from the cache of npm, if it has them.
  */
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
 import { programOf } from '../support/base/programs.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { until } from '../support/base/until.ts'
+import { installTesser, runTesser } from '../support/commands/author-package.ts'
 import { isLong } from '../support/runner/rounds.ts'
+import { creationFrom, playFirstHour } from './first-hour.ts'
 import { InstalledPackage } from './installed-package.ts'
 
 t.setTimeout(900_000)
@@ -45,30 +47,59 @@ t.test('the packed file is small, and has neither sources nor tests', { skip: mi
   )
 })
 
-const INSTALLATIONS = [
-  { name: 'without scripts of packages', flags: ['--ignore-scripts'], isUsual: true },
-  { name: 'with scripts that find no compiler', flags: [], isUsual: false },
-]
-for (const { name, flags, isUsual } of INSTALLATIONS) {
-  const skip = missing ?? (isUsual || all ? false : 'it is installed in long runs and by test:nodes')
-  t.test(`npm install ${name}, then npx tesser`, { skip }, async t => {
-    const user = new InstalledPackage(t)
-    if (!user.install(join(folder, packed!.filename), flags)) {
-      t.comment('skipped: the packages are not in the cache of npm, and the registry does not answer')
-      return
-    }
-    const before = filesIn(user)
-    const url = await user.serve()
-    await until(async () => (await request(`${url}/health/ready`)).statusCode === 200)
-    await asksForPages(t, url)
-    await asksForVectors(t, url)
+const file = packed && join(folder, packed.filename)
+const user = missing ? undefined : new InstalledPackage(t)
+/** Output of the first command of the page; undefined if the registry does not answer. */
+const created = user?.install(creationFrom(file!), { npm_config_ignore_scripts: 'true' })
+const UNREACHABLE = 'the packages are not in the cache of npm, and the registry does not answer'
 
-    const notes = () => user.log.filter(line => line.includes('hnswlib-node'))
-    await until(() => notes().length > 0)
-    t.match(notes(), [/hnswlib-node cannot be loaded .* npm (?:install|rebuild) hnswlib-node builds it/])
-    t.equal(notes().length, 1)
-    t.strictSame(filesIn(user), before, 'the server writes into no package')
-  })
+t.test('npx installs the packed file without scripts of packages', { skip: missing ?? false }, async t => {
+  if (created === undefined) t.comment(`skipped: ${UNREACHABLE}`)
+  else await serves(t, user!, user!.folderOfNpx)
+})
+
+const noCurl = programOf('curl') ? undefined : 'curl is not installed'
+t.test('the first hour', { skip: missing ?? noCurl ?? false }, async t => {
+  const { folder, env } = user!
+  const installBuild = (application: string) => {
+    t.comment(`the build of this test takes the place of the packed file: ${UNREACHABLE}`)
+    installTesser(application)
+  }
+  const installPacked = (application: string) => {
+    const modules = join(application, 'node_modules')
+    // npm keeps these packages, and adds those of the template. Installing all of them again would take most of the time of this test.
+    if (!all) renameSync(join(user!.folderOfNpx, 'node_modules'), modules)
+    if (user!.install('npm install', {}, application) !== undefined) return
+    rmSync(modules, { recursive: true, force: true })
+    installBuild(application)
+  }
+  if (created !== undefined) await playFirstHour(t, { folder, env, created, install: installPacked })
+  else {
+    const { output } = await runTesser(folder, ...creationFrom('').split(' tesser ')[1]!.split(' '))
+    await playFirstHour(t, { folder, env, created: output, install: installBuild })
+  }
+})
+
+const skip = missing ?? (all ? false : 'it is installed in long runs and by test:nodes')
+t.test('npm install, with scripts that find no compiler, then npx tesser', { skip }, async t => {
+  const user = new InstalledPackage(t)
+  if (user.install(`npm install ${file}`) === undefined) t.comment(`skipped: ${UNREACHABLE}`)
+  else await serves(t, user, user.folder)
+})
+
+/** The demo serves from a folder in which the packed file is installed. */
+async function serves(t: Test, user: InstalledPackage, folder: string): Promise<void> {
+  const before = filesIn(folder)
+  const url = await user.serve(t, folder)
+  await until(async () => (await request(`${url}/health/ready`)).statusCode === 200)
+  await asksForPages(t, url)
+  await asksForVectors(t, url)
+
+  const notes = () => user.log.filter(line => line.includes('hnswlib-node'))
+  await until(() => notes().length > 0)
+  t.match(notes(), [/hnswlib-node cannot be loaded .* npm (?:install|rebuild) hnswlib-node builds it/])
+  t.equal(notes().length, 1)
+  t.strictSame(filesIn(folder), before, 'the server writes into no package')
 }
 
 /** Media types by address. The image is converted from PNG, by native code. */
@@ -103,7 +134,7 @@ async function asksForVectors(t: Test, url: string): Promise<void> {
 }
 
 /** Files of the installed package, without the cache of compiled code. */
-const filesIn = ({ folder }: InstalledPackage): string[] =>
+const filesIn = (folder: string): string[] =>
   (readdirSync(join(folder, 'node_modules/tesser'), { recursive: true }) as string[])
     .filter(path => !path.startsWith(join('dist', 'compile-cache')))
     .sort()

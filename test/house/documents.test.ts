@@ -13,6 +13,7 @@ const ELSEWHERE = [
   'CHANGELOG.md',
   'plugins/docs/pages/guide/plugins.md',
   'plugins/docs/pages/reference/commands.md',
+  'plugins/docs/pages/start/first-hour.md',
   'plugins/docs/pages/reference/plugin-api.md',
   'config/plugin-template/README.md',
   'config/app-template/README.md',

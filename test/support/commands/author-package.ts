@@ -19,6 +19,9 @@ export function installTesser(folder: string): void {
   for (const name of ['typescript', '@types/node', 'undici-types']) {
     symlinkSync(resolve('node_modules', name), join(modules, name))
   }
+  mkdirSync(join(modules, '.bin'))
+  symlinkSync(join(build, 'kernel/cli/main.js'), join(modules, '.bin/tesser'))
+  for (const name of ['tsc', 'esbuild']) symlinkSync(resolve('node_modules/.bin', name), join(modules, '.bin', name))
 }
 
 export interface Ended {
