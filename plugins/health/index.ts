@@ -57,7 +57,7 @@ const DATA = {
       additionalProperties: {
         ...STATUS,
         properties: {
-          status: { enum: ['ready', 'unavailable', 'incomplete'] },
+          status: { type: 'string', enum: ['ready', 'unavailable', 'incomplete'] },
           reason: { type: 'string', description: 'Why it is unavailable.' },
           dataClasses: {
             type: 'object',

@@ -81,8 +81,7 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
       ...(example && { example }),
     },
     [`${name}.saved`]: {
-      description:
-        'The entity as it is on the server, or all entities, in the order of the body. `validate` returns the entities that fail.',
+      description: 'The saved entity, or all in the order of the body. `validate` returns the entities that fail.',
       anyOf: [
         { type: 'object', properties: { __ENTITIES: { type: 'array', items: savedSchema } }, required: ['__ENTITIES'] },
         { type: 'array', items: savedSchema },
