@@ -141,7 +141,7 @@ function addressOf(url: string, into: string, settings: ImportArguments): URL {
     existing,
     delimiter,
     skipLines: skipLines?.toString(),
-    path,
+    listPath: path,
     decimal,
     dates,
     years: years?.toString(),

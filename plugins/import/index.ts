@@ -22,7 +22,7 @@ import { idOf, previewOf, readOptions } from './options.ts'
  * | `$columns` | JSON object: attributes by the names of columns, null for a column that is left out; `{"Firm":{"attribute":"employer","by":"Company.name"}}` finds the related entity by its name |
  * | `$delimiter` `$decimal` `$dates` `$years` `$currencies` `$encoding` `$nulls` | as the options of `tesser load`, but only the delimiter is guessed |
  * | `$skipLines` | number of lines above the header; by default blank lines, comments with `#` and titles are recognized |
- * | `$path` | path to the list of rows in a JSON document: `data.items`, or a JSON pointer |
+ * | `$listPath` | path to the list of rows in a JSON document: `data.items`, or a JSON pointer |
  * | `$rejected` | `texts`: rejected rows are in the answer as they are in the body, not as objects |
  * | `$preview` | number of rows, at most 100, that are read and checked, but not saved: the answer has them by column, with their errors |
  * | `$id` | name of the import in the list and for its end; a number by default |

@@ -24,7 +24,7 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
     schema: { type: 'integer', minimum: 0, maximum: 999_999 },
     doc: 'Number of lines above the header; by default blank lines, comments and titles are recognized.',
   },
-  $path: {
+  $listPath: {
     schema: text,
     doc: 'Path to the list of rows in a JSON document: dotted names, or a JSON pointer.',
     example: 'data.items',

@@ -31,7 +31,7 @@ export function readOptions(request: RestRequest): Options {
     existing: readChoice('$existing', EXISTING) ?? 'reject',
     isTrial: request.flag('$trial'),
     delimiter: delimiterOf(request.parameter('$delimiter')),
-    path: request.parameter('$path'),
+    path: request.parameter('$listPath'),
     skipLines: numberOf(request, '$skipLines', 'a number of lines', 0, 999_999),
     decimal: readChoice('$decimal', [',', '.']),
     dates: readChoice('$dates', ['ymd', 'dmy', 'mdy']),

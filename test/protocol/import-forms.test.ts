@@ -52,17 +52,21 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 t.test('a path leads to the list of rows in a document', async t => {
   const server = await open(t)
   const body = '{"data":{"firms":[{"name":"A"},\n{"name":"B","size":"x"}]},"towns":[{}]}'
-  const { json } = await server.post('/$import/Company?$path=data.firms', body, JSON_TYPE)
+  const { json } = await server.post('/$import/Company?$listPath=data.firms', body, JSON_TYPE)
   t.match(json, { read: 2, inserted: 1, rejected: 1, rejectedRows: [{ line: 2, row: { name: 'B', size: 'x' } }] })
-  t.match((await server.post('/$import/Company?$path=/data/firms&$preview=1', body, JSON_TYPE)).json, {
+  t.match((await server.post('/$import/Company?$listPath=/data/firms&$preview=1', body, JSON_TYPE)).json, {
     columns: [{ name: 'name', attribute: 'name' }],
     rows: [{ cells: ['A'], errors: [] }],
   })
   const refused: [string, Record<string, string>, RegExp][] = [
-    ['$path=firms', JSON_TYPE, /there is nothing at firms; lists of objects: data\.firms, towns; 0 rows were saved/],
-    ['$path=a..b', JSON_TYPE, /the path "a\.\.b" has an empty name/],
+    [
+      '$listPath=firms',
+      JSON_TYPE,
+      /there is nothing at firms; lists of objects: data\.firms, towns; 0 rows were saved/,
+    ],
+    ['$listPath=a..b', JSON_TYPE, /the path "a\.\.b" has an empty name/],
     ['$trial=true', JSON_TYPE, /the option path chooses a list of objects in it: data\.firms, towns;/],
-    ['$path=firms', CSV, /a path leads to a list in JSON or GeoJSON, and the format is csv/],
+    ['$listPath=firms', CSV, /a path leads to a list in JSON or GeoJSON, and the format is csv/],
   ]
   for (const [parameters, headers, message] of refused) {
     const { status, json } = await server.post(`/$import/Company?${parameters}`, body, headers)
@@ -79,7 +83,7 @@ t.test('features of GeoJSON are rows', async t => {
     ['', collection, { 'content-type': 'application/geo+json' }],
     ['$format=geojson', collection, {}],
     ['$format=geojsonl', `${feature('A')}\n`, {}],
-    ['$format=geojson&$path=/0/features', `[${collection}]`, {}],
+    ['$format=geojson&$listPath=/0/features', `[${collection}]`, {}],
   ] as const)
     t.match((await server.post(`/$import/Company?${parameters}`, body, headers)).json, { inserted: 1 }, parameters)
   const point = collection.replace('null', '{"type":"Point","coordinates":[1,2]}')

@@ -23,7 +23,7 @@ const tesser = (t: Test, cwd: string, ...args: string[]) => tesserBy([], t, cwd,
 function tesserBy(command: readonly string[], t: Test, cwd: string, ...args: string[]) {
   const program = fileURLToPath(outputUrl('kernel/cli/main.js'))
   const [file, ...words] = [...command, process.execPath, program, ...args]
-  const child = spawn(file!, words, { cwd, env: { PATH: process.env.PATH } })
+  const child = spawn(file!, words, { cwd, env: { PATH: process.env.PATH, TESSER_PORT: '0' } })
   t.teardown(() => child.kill('SIGKILL'))
   const output = { out: '', err: '' }
   child.stdout.on('data', chunk => (output.out += chunk))
@@ -84,7 +84,11 @@ t.test(
     t.match(refused.out, /cannot listen on 127\.0\.0\.1:\d+: another process has port \d+; .*\n2 problems\n/)
     t.notOk(existsSync(join(cwd, 'store')))
     t.match(await start(...taken), { code: 1, err: /^tesser: cannot listen on/ }, 'may succeed another time')
-    t.match(await start('--model', 'wrong.json'), { code: 2, err: /the model cannot be used/ }, 'can never succeed')
+    t.match(
+      await start('--model', 'wrong.json', '--port', '0'),
+      { code: 2, err: /the model cannot be used/ },
+      'can never succeed',
+    )
   },
 )
 
