@@ -44,3 +44,43 @@ t.test('errors and statuses', async t => {
     { attribute: 'name', message: 'name has 5 characters; at most 4 are expected' },
   ])
 })
+
+t.test('aliases of hidden attributes and keys of hidden dataclasses', async t => {
+  const ID = { type: 'long' }
+  const model = {
+    name: 'hidden',
+    dataClasses: {
+      Person: {
+        key: 'ID',
+        attributes: {
+          ID,
+          salary: { kind: 'calculated', type: 'number', scope: 'private' },
+          pay: { kind: 'alias', path: 'salary' },
+          vaultID: ID,
+          vault: { kind: 'relatedEntity', type: 'Vault', foreignKey: 'vaultID' },
+        },
+      },
+      Vault: { key: 'ID', scope: 'private', attributes: { ID } },
+    },
+  } as const
+  const { ask } = await startConfigured(t, { fixture: { model, rows: {} } })
+  for (const [entity, error] of [
+    [
+      { ID: 1, pay: 8 },
+      { attribute: 'pay', message: 'the value of pay cannot be modified: it is calculated' },
+    ],
+    [
+      { ID: 1, vaultID: 5 },
+      { attribute: 'vaultID', message: 'vaultID cannot be 5: no entity has this key' },
+    ],
+    [{ ID: 1, salary: 8 }, { message: 'no attribute "salary" in Person' }],
+    [{ ID: 1, vault: 5 }, { message: 'no attribute "vault" in Person' }],
+  ] as const) {
+    for (const method of ['update', 'validate']) {
+      const { text } = await ask(`/rest/Person?$method=${method}`, { body: JSON.stringify(entity) })
+      const { __ENTITIES: [answer] = [JSON.parse(text)] } = JSON.parse(text)
+      t.match(answer.__ERROR[0], error)
+      t.notMatch(text, 'salary' in entity ? /Vault/ : /Vault|salary/)
+    }
+  }
+})

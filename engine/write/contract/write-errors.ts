@@ -142,8 +142,9 @@ export const WriteErrors = defineErrors('WRITE', {
       `${relation} cannot be ${key}: no entity of ${target} has this key`,
   }),
   ...errorsWith({ errCode: 1155, http: 409, namesAttribute: 0 })({
-    FOREIGN_KEY_NOT_FOUND: (attribute: string, key: string, target: string) =>
-      `${attribute} cannot be ${key}: no entity of ${target} has this key`,
+    /** @param target undefined for a dataclass that the caller may not know of */
+    FOREIGN_KEY_NOT_FOUND: (attribute: string, key: string, target: string | undefined) =>
+      `${attribute} cannot be ${key}: no entity${target === undefined ? '' : ` of ${target}`} has this key`,
   }),
   ...errorsWith({ errCode: 1536, http: 422, namesAttribute: 0 })({
     RELATION_CONFLICT: (relation: string, key: string, attribute: string, value: string) =>

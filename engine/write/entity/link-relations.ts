@@ -60,7 +60,11 @@ export function linkForeignKeys(change: EntityChange): void {
       change.reject(
         foreignKey,
         isNamed
-          ? WriteErrors.FOREIGN_KEY_NOT_FOUND(foreignKey.name, describeValue(foreignKey, key), target.name)
+          ? WriteErrors.FOREIGN_KEY_NOT_FOUND(
+              foreignKey.name,
+              describeValue(foreignKey, key),
+              view.shows(target) ? target.name : undefined,
+            )
           : WriteErrors.HIDDEN(dataClass.name),
       )
       continue

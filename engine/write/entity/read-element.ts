@@ -64,8 +64,18 @@ function unknownAttribute({ context: { dataClass, view } }: EntityChange, name: 
   return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, view.suggestAttribute(dataClass, name))
 }
 
-/** Reads the sent value of one attribute. @param isPrepared plugin code has already removed unchanged values */
-function readAttribute(change: EntityChange, attribute: Attribute, json: unknown, isPrepared: boolean): void {
+/**
+ * Reads the sent value of one attribute.
+ * @param isPrepared plugin code has already removed unchanged values
+ * @param sentName name that the client has sent: that of the attribute, or of its alias
+ */
+function readAttribute(
+  change: EntityChange,
+  attribute: Attribute,
+  json: unknown,
+  isPrepared: boolean,
+  sentName = attribute.name,
+): void {
   switch (attribute.kind) {
     case 'storage': {
       if (isBinary(attribute.type) && isDeferred(json)) return
@@ -101,7 +111,7 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
     case 'calculated':
       if (json === null || isDeferred(json)) return
       if (!attribute.calculation?.settable)
-        change.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
+        change.problems.push(WriteErrors.NOT_MODIFIABLE(sentName, 'it is calculated'))
       else if (!change.mayChange(attribute)) change.problems.push(change.notPermitted(attribute))
       return
     default:
@@ -113,7 +123,7 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
 function readAlias(change: EntityChange, alias: AliasAttribute, json: unknown, isPrepared: boolean): void {
   const { target, relations, name, path } = alias
   if ((target.kind === 'storage' || target.kind === 'calculated') && relations.length === 0) {
-    if (change.mayChange(alias)) readAttribute(change, target, json, isPrepared)
+    if (change.mayChange(alias)) readAttribute(change, target, json, isPrepared, name)
     else if (!isStored(change, target, json)) change.problems.push(change.notPermitted(alias))
   } else if (!isUnchangedAlias(change, alias, json, isPrepared)) {
     const isShown = [...relations, target].every(each => change.context.view.shows(each))
