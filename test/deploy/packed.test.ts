@@ -1,6 +1,6 @@
 /**
- * The packed file serves where somebody installs it, and the first hour of the manual is played from it, on the Node.js of this run;
- * `npm run test:nodes` repeats this on the others. Packages come from the cache of npm, if it has them.
+ * Installs the packed file as a user would, serves the demo from it, and plays the first hour of the manual, on the Node.js of this run;
+ * `npm run test:nodes` repeats this on the other versions. Packages come from npm's cache, if it has them.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync } from 'node:fs'

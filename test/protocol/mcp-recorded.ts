@@ -247,8 +247,7 @@ export const RECORDINGS: readonly Recording[] = [
   },
   {
     client: 'ChatGPT',
-    source:
-      'server logs in public repositories (name, resources/list); developers.openai.com/apps-sdk/reference (_meta)',
+    source: 'server logs and types in public repositories (name, resources/list, members of _meta)',
     headers: { accept: EVENTS_FIRST, 'user-agent': 'openai-mcp/1.0.0' },
     sent: [
       initialize(0, '2025-03-26', {}, chatGpt),
@@ -260,7 +259,7 @@ export const RECORDINGS: readonly Recording[] = [
   },
   {
     client: 'ChatGPT since 2026',
-    source: 'server logs in public repositories; developers.openai.com/apps-sdk/reference (_meta)',
+    source: 'server logs and types in public repositories (name, members of _meta)',
     headers: { accept: EVENTS_FIRST, 'user-agent': 'openai-mcp/1.0.0', ...at('2026-07-28') },
     sent: [
       {

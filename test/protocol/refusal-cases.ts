@@ -63,7 +63,7 @@ export const MODEL = {
   },
 }
 
-/** Values of a booking, and what the client is told about them. */
+/** Values of a booking that the database refuses, with the attribute and the message in the answer. */
 export const REFUSALS: readonly (readonly [string, object, string | undefined, RegExp])[] = [
   [
     'a check',
