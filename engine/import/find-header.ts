@@ -14,8 +14,10 @@ const DELIMITERS: readonly string[] = [',', ';', '\t', '|']
 const RECORDS_TO_COMPARE = 200
 /** Maximum number of titles, such as the name of a report, above a header. */
 const MAX_TITLES = 20
-/** Minimum share of records with as many fields as the header below a title. */
-const MIN_ALIKE = 0.9
+/** Maximum share of records below a title that have another number of fields than the header. */
+const MAX_UNLIKE = 0.1
+/** Number of records below a title from which one may have another number of fields, whatever its share. */
+const MIN_RECORDS = 4
 
 /**
  * Finds the header of CSV, which may be below blank lines, comments, titles and a line `sep=;`.
@@ -139,8 +141,10 @@ function usualCount(records: readonly CsvRecord[]): number {
   return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
-const isUsual = (records: readonly CsvRecord[], count: number): boolean =>
-  records.filter(({ fields }) => fields.length === count).length >= records.length * MIN_ALIKE
+function isUsual(records: readonly CsvRecord[], count: number): boolean {
+  const unlike = records.filter(({ fields }) => fields.length !== count).length
+  return unlike <= records.length * MAX_UNLIKE || (unlike === 1 && records.length >= MIN_RECORDS)
+}
 
 const NUMBER = /^[+-]?[\d.,\s'’]*\d(?:[eE][+-]?\d+)?%?$/
 const YEAR = /^(?:19|20)\d\d$/

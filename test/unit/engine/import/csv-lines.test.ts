@@ -288,6 +288,18 @@ const ODDITIES: readonly Oddity[] = [
     format: { skipLines: 2 },
   },
   {
+    name: 'a title above a header, and a row with a field too few among few rows',
+    file: '"Staff, of 2024"\n\nid;name;wage\n1;A;3.100,00\n2;B;2.900,50\n3;C\n4;D;1.000,00\n',
+    types: { id: 'long', name: 'string', wage: 'decimal(2)' },
+    rows: [
+      [1, 'A', 3100],
+      [2, 'B', 2900.5],
+      [4, 'D', 1000],
+    ],
+    rejected: { 6: /2 fields for 3/ },
+    format: { delimiter: ';', decimal: ',', skipLines: 2 },
+  },
+  {
     name: 'sep= and a comment',
     file: 'sep=;\n# me\nid;name\n1;A\n2;B\n',
     types: { id: 'long', name: 'string' },
