@@ -6,6 +6,7 @@ import { TYPES } from '../catalog/types/registry.ts'
 import { quantity } from '../base/counted.ts'
 import { parseExact, stringifyExact } from '../base/exact-json.ts'
 import { keptDigits } from '../write/body/parse-body.ts'
+import { attributeName } from './attribute-name.ts'
 import { type GeometryColumns, geometryColumnsOf, rowOfFeature } from './features.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { memberTexts } from './member-texts.ts'
@@ -59,8 +60,6 @@ export class RowReader {
   /** Parses JSON, keeping the digits of long numbers for attributes that store them. */
   private readonly parse: (text: string) => unknown
   private readonly csv: CsvColumns | undefined
-  /** Properties of JSON rows whose attributes hold texts. */
-  private readonly textProperties: readonly string[]
   /** Columns of features for their geometry. */
   private readonly geometryColumns: GeometryColumns | undefined
 
@@ -73,10 +72,6 @@ export class RowReader {
     if (format.hasFeatures) this.geometryColumns = geometryColumnsOf(dataClass, column => nameOf(column, names))
     this.parse = text => parseExact(text, digits)
     const { attributesByName } = dataClass
-    this.textProperties = [...new Set([...attributesByName.keys(), ...Object.keys(names)])].filter(property => {
-      const attribute = this.attributeOf(property)
-      return attribute?.kind === 'storage' && attribute.type === 'string'
-    })
     this.csv = csv && {
       splitter: new CsvSplitter(csv.delimiter),
       count: csv.attributes.length,
@@ -146,7 +141,16 @@ export class RowReader {
 
   /** Attribute of a property of JSON. */
   private attributeOf(property: string): Attribute | undefined {
-    return this.dataClass.attributesByName.get(nameOf(property, this.format.names) ?? '')
+    return this.dataClass.attributesByName.get(this.targetOf(property) ?? '')
+  }
+
+  /** Name of the attribute of a property of JSON, as for a column of CSV; null if the property is left out. */
+  private targetOf(property: string): string | null {
+    const { attributesByName } = this.dataClass
+    const name = nameOf(property, this.format.names)
+    if (name === null || attributesByName.has(name) || name.startsWith('__')) return name
+    const derivedName = attributeName(name)
+    return attributesByName.has(derivedName) ? derivedName : name
   }
 
   private readFeature(text: string, columns: GeometryColumns): ReadRow {
@@ -168,7 +172,8 @@ export class RowReader {
       if (isOfErrors(value, this.dataClass)) return this.corrected(text, value.row)
       if (this.format.proposed) this.checkMembers(text)
       const texts = this.withTexts(value, text)
-      if (this.format.names) return renameFields(texts ?? value, this.format.names)
+      if (Object.keys(value).some(property => this.targetOf(property) !== property))
+        return this.renameFields(texts ?? value)
       return texts ? { json: stringifyExact(texts), value: texts } : { json: text, value }
     } catch (error) {
       return { json: text, value: error as SyntaxError }
@@ -185,12 +190,32 @@ export class RowReader {
    * of several types in one column can be loaded. Undefined if there are none.
    */
   private withTexts(row: Record<string, unknown>, json: string): Record<string, unknown> | undefined {
-    const properties = this.textProperties.filter(
-      property => Object.hasOwn(row, property) && typeof row[property] !== 'string' && row[property] !== null,
+    const properties = Object.keys(row).filter(
+      property => typeof row[property] !== 'string' && row[property] !== null && this.isText(property),
     )
     if (properties.length === 0) return undefined
     const texts = memberTexts(json)
     return { ...row, ...Object.fromEntries(properties.map(property => [property, texts.get(property)])) }
+  }
+
+  /** True for a property of JSON whose attribute holds texts. */
+  private isText(property: string): boolean {
+    const attribute = this.attributeOf(property)
+    return attribute?.kind === 'storage' && attribute.type === 'string'
+  }
+
+  /** A row with the names of attributes in place of the names of properties. */
+  private renameFields(row: Record<string, unknown>): ReadRow {
+    const fields = new Map<string, unknown>()
+    for (const [property, value] of Object.entries(row)) {
+      const attribute = this.targetOf(property)
+      if (attribute === null) continue
+      const other = fields.get(attribute) ?? null
+      if (other !== null && value !== null) throw new Error(`two columns have a value for ${attribute}`)
+      fields.set(attribute, value ?? other)
+    }
+    const value = Object.fromEntries(fields)
+    return { json: stringifyExact(value), value }
   }
 
   /** Row in a line of a file of errors. Its texts are read as CSV fields, because they may come from a CSV file. */
@@ -226,21 +251,6 @@ export const fieldCount = (fields: readonly unknown[], columns: number): string 
 /** Attribute of a property of JSON, by name; null if it is left out. */
 const nameOf = (property: string, names: RowFormat['names'] = {}): string | null =>
   Object.hasOwn(names, property) ? names[property]! : property
-
-function renameFields(value: Record<string, unknown>, names: NonNullable<RowFormat['names']>): ReadRow {
-  const entries = Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
-    const attribute = nameOf(name, names)
-    return attribute === null ? [] : [[attribute, each]]
-  })
-  const row = new Map<string, unknown>()
-  for (const [attribute, each] of entries) {
-    const other = row.get(attribute) ?? null
-    if (other !== null && each !== null) throw new Error(`two columns have a value for ${attribute}`)
-    row.set(attribute, each ?? other)
-  }
-  const renamed = Object.fromEntries(row)
-  return { json: stringifyExact(renamed), value: renamed }
-}
 
 /** True for a line of the file of errors of another load. */
 const isOfErrors = (

@@ -2,7 +2,6 @@ import type { Format, TableFormat } from '../../engine/base/row-formats.ts'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import {
-  attributeName,
   columnNames,
   dataClassOf,
   emptySummary,
@@ -266,7 +265,7 @@ function openFile(
   const bytes = rows.bytes()
   if (rows.format === 'csv')
     return openRowFile({ bytes, format: 'csv', ...read, columns: namedColumns, attributes }, dataClass)
-  const names = { ...namesOf(sample, dataClass, created), ...namedColumns }
+  const names = { ...(created && namesOf(sample, created)), ...namedColumns }
   return openRowFile({ bytes, format: rows.format, ...read, columns: names }, dataClass)
 }
 
@@ -274,17 +273,11 @@ function openFile(
 const namesIn = ({ attributesByName }: DataClass, columns: LoadArguments['columns'] = {}): ReadonlySet<string> =>
   new Set([...attributesByName.keys(), ...Object.keys(columns)])
 
-/** Attributes by the names of JSON properties that differ from the attributes' names. */
-function namesOf(
-  { columns }: FileSample,
-  { attributesByName }: DataClass,
-  createdClass: NewClass | undefined,
-): Record<string, string | null> {
-  const names = columns.flatMap(({ name }, i): [string, string | null][] => {
-    const attribute = createdClass ? createdClass.attributes[i]! : attributeName(name)
-    const isOther = createdClass ? attribute !== name : !attributesByName.has(name) && attributesByName.has(attribute!)
-    return isOther ? [[name, attribute]] : []
-  })
+/** Attributes of a created dataclass by the names of JSON properties that differ from the attributes' names. */
+function namesOf({ columns }: FileSample, { attributes }: NewClass): Record<string, string | null> {
+  const names = columns.flatMap(({ name }, i): [string, string | null][] =>
+    attributes[i] === name ? [] : [[name, attributes[i]!]],
+  )
   return Object.fromEntries(names)
 }
 

@@ -91,3 +91,29 @@ t.test('features of GeoJSON are rows', async t => {
     rejectedRows: [{ errors: [/the geometry is a Point, and there is no attribute for it/] }],
   })
 })
+
+t.test('names of JSON properties are recognized as those of CSV columns', async t => {
+  const server = await open(t)
+  const feature = `{"type":"Feature","properties":{"Name":"D","SIZE":4},"geometry":null}`
+  const bodies: [string, string][] = [
+    ['json', '[{"Name":"A","Size":1,"CODE":7},{"name":"B","Name":null,"size":2}]'],
+    ['ndjson', '{"__STAMP":null,"Name":"C","Size":3}\n'],
+    ['geojson', `{"type":"FeatureCollection","features":[${feature}]}`],
+  ]
+  for (const [format, body] of bodies)
+    t.match((await server.post(`/$import/Company?$format=${format}`, body, {})).json, { rejected: 0 }, format)
+  t.match((await server.get('/Company?$orderby=name&$attributes=name,size,code')).json.__ENTITIES, [
+    { name: 'A', size: 1, code: '7' },
+    { name: 'B', size: 2 },
+    { name: 'C', size: 3 },
+    { name: 'D', size: 4 },
+  ])
+  const wrong = '{"name":"A","Name":"B"}\n{"Nme":"A"}\n'
+  t.match((await server.post('/$import/Company?$format=ndjson', wrong, {})).json.rejectedRows, [
+    { errors: ['two columns have a value for name'] },
+    { errors: [/no attribute "Nme" in Company; did you mean "name"/] },
+  ])
+  const columns = encodeURIComponent('{"Firm":"Name"}')
+  const renamed = await server.post(`/$import/Company?$format=ndjson&$columns=${columns}`, '{"Firm":"E"}\n', {})
+  t.match(renamed.json, { inserted: 1 })
+})
