@@ -12,7 +12,8 @@ function transportFinding({ server, pool, functions }: Config): Finding {
   const bound = connectionBound(server.maxConnections, [pool.threads, functions.threads])
   try {
     const { name, passedOver, warnings } = selectTransport(server.transport, server.headerBytes, bound)
-    const reasons = [...passedOver, ...warnings]
+    // A warning contains the reasons why other transports were passed over.
+    const reasons = [...passedOver.filter(reason => !warnings.some(text => text.includes(reason))), ...warnings]
     if (reasons.length === 0) return success('transport', name)
     return limitation('transport', `${name}; ${reasons.join('; ')}`, transportRemedy(reasons.join()))
   } catch (error) {
