@@ -31,7 +31,7 @@ const isShortDate = (text: string): boolean => SHORT_DATE.test(text)
 /**
  * A field in the form that the server reads. A field that is not in the given format, or is not a value of the type even when converted, is
  * returned unchanged.
- * @throws {Error} for a date whose year could be of several centuries, instead of the usual reason
+ * @throws {Error} for a date that does not exist, or whose year could be of several centuries, instead of the usual reason
  */
 export function readForeign(attribute: Attribute, field: string, format: ForeignFormat): string {
   if (attribute.kind !== 'storage') return field
@@ -42,7 +42,10 @@ export function readForeign(attribute: Attribute, field: string, format: Foreign
       : form === 'date'
         ? dateIn(attribute.name, field, format)
         : undefined
-  return read && isValue(attribute, read) ? read : field
+  if (read === undefined || isValue(attribute, read)) return read ?? field
+  if (form === 'date' && parseDate(read) === undefined)
+    throw new Error(`${attribute.name}: "${field}" is not an existing date`)
+  return field
 }
 
 function dateIn(name: string, field: string, format: ForeignFormat): string | undefined {
@@ -70,6 +73,14 @@ export function foreignNumber(field: string, { decimal, currencies }: ForeignFor
 const isValue = (attribute: StorageAttribute, text: string): boolean =>
   !(TYPES[attribute.type].convert(text, attribute, true) instanceof Mismatch)
 
+function isReadable(attribute: StorageAttribute, field: string, format: ForeignFormat): boolean {
+  try {
+    return isValue(attribute, readForeign(attribute, field, format))
+  } catch {
+    return false
+  }
+}
+
 const OTHER = { '.': ',', ',': '.' } as const
 
 /**
@@ -90,8 +101,11 @@ export function hintFor(attribute: Attribute, field: string, chosenFormat: Forei
   if (attribute.kind !== 'storage') return undefined
   const form = TYPES[attribute.type].field
   if ((form !== 'number' && form !== 'date') || isShortDate(field)) return undefined
-  const reads = (format: ForeignFormat): boolean => isValue(attribute, readForeign(attribute, field, format))
+  const reads = (format: ForeignFormat): boolean => isReadable(attribute, field, format)
   if (reads(chosenFormat) || isRead(attribute, field, chosenFormat)) return undefined
+  const currency = form === 'number' ? splitAmount(field)?.currency : undefined
+  if (currency !== undefined && DECIMALS.some(decimal => reads({ decimal, currencies: [currency] })))
+    return `${attribute.name} has amounts such as ${field.trim()}: --currencies "${currency}" reads them`
   const [what, option, would] =
     form === 'number'
       ? ['numbers', 'decimal', DECIMALS.filter(decimal => reads({ decimal })).map(each => `"${each}"`)]

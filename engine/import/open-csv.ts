@@ -1,5 +1,6 @@
 import { InputError } from '../base/input-error.ts'
 import { type FoundHeader, findHeader } from './find-header.ts'
+import { hasUndecodable, NOT_UTF8 } from './read-text.ts'
 import { CsvSplitter } from './split-csv.ts'
 import type { RowText } from './split-rows.ts'
 
@@ -31,6 +32,7 @@ export async function openCsv(
   const records = splitCsv(after(first.slice(skipLines), lines), splitter)
   const [head, ...others] = await firstOf(records)
   if (head?.problem !== undefined) throw new InputError(`line ${head.line}, the header: ${head.problem}`)
+  if (head && hasUndecodable(head.text)) throw new InputError(`line ${head.line}, the header: ${NOT_UTF8}`)
   const header = head ? splitter.split(head.text).map(name => name?.trim() ?? '') : []
   return { delimiter, skipLines, header, records: after(others, records) }
 }

@@ -7,6 +7,10 @@ import { unpack } from './unpack.ts'
 /** Marks bytes that are not UTF-8: a lone surrogate, which is never the result of decoding UTF-8. */
 const UNDECODABLE = '\uDC80'
 
+/** Reason for rejecting a text with such bytes. */
+export const NOT_UTF8 =
+  'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding (over HTTP, $encoding)'
+
 /** True if a part of the text of a file could not be decoded. */
 export const hasUndecodable = (text: string): boolean => !text.isWellFormed()
 

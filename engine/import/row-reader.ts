@@ -10,7 +10,7 @@ import { attributeName } from './attribute-name.ts'
 import { type GeometryColumns, geometryColumnsOf, rowOfFeature } from './features.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { memberTexts } from './member-texts.ts'
-import { hasUndecodable } from './read-text.ts'
+import { hasUndecodable, NOT_UTF8 } from './read-text.ts'
 import { REASONS, ROW, withoutReasons } from './rejected-source.ts'
 import { CsvSplitter } from './split-csv.ts'
 import type { RowText } from './split-rows.ts'
@@ -49,7 +49,6 @@ interface CsvColumns {
   readonly indexes: readonly number[]
 }
 
-const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
 export const NO_OBJECT = 'a row is a JSON object'
 /** Reason for a {@link RangeError} of a recursion. */
 export const TOO_DEEP = 'its values are nested too deeply'

@@ -29,6 +29,8 @@ t.test('years of two digits and currencies are read if parameters say so', async
   const body = 'name,size,founded\nA,"1.234,50 €",12-Jun-45\n'
   const { json } = await server.post(`/$import/Company?$trial=true`, body, CSV)
   t.match(json.rejectedRows, [{ errors: [/^founded: the year of "12-Jun-45" may be of two centuries/] }])
+  const dates = await server.post(`/$import/Company?$dates=dmy&$trial=true`, 'name,founded\nA,31.04.2024\n', CSV)
+  t.match(dates.json.rejectedRows, [{ errors: ['founded: "31.04.2024" is not an existing date'] }])
   const parameters = `$years=1930&$decimal=,&$currencies=${encodeURIComponent('€')}`
   t.match((await server.post(`/$import/Company?${parameters}`, body, CSV)).json, { inserted: 1 })
   t.match((await server.get('/Company(1)')).json, { size: 1234.5, founded: '1945-06-12' })
@@ -45,6 +47,17 @@ t.test('lines above the header are recognized, or their number is given', async 
     const { json } = await server.post(`/$import/Company?$trial=true${parameters}`, body(above), CSV)
     t.match(json, { read: 2, inserted: 2 }, JSON.stringify(json))
   }
+})
+
+t.test('a header in another encoding is refused, unless a parameter names it', async t => {
+  const server = await open(t)
+  const body = Buffer.from('name,gr\xf6\xdfe\nA,1\n', 'latin1')
+  const { status, json } = await server.post('/$import/Company', body, CSV)
+  t.equal(status, 400)
+  t.match(json.__ERROR[0].message, /line 1, the header: it has bytes that are not UTF-8; .*\$encoding/)
+  const columns = encodeURIComponent('{"größe":"size"}')
+  const read = await server.post(`/$import/Company?$encoding=windows-1252&$columns=${columns}`, body, CSV)
+  t.match(read.json, { inserted: 1 })
 })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
