@@ -47,3 +47,7 @@ export function currencyOf(texts: readonly string[], given?: readonly string[]):
   const isSame = (text: string): boolean => splitAmount(text, given)?.currency === currency
   return currency !== undefined && texts.every(isSame) ? currency : undefined
 }
+
+/** The texts that are amounts in one of the given currencies. */
+export const amountsIn = (texts: readonly string[], currencies: readonly string[]): string[] =>
+  texts.filter(text => currencies.includes(splitAmount(text, currencies)?.currency ?? ''))

@@ -1,5 +1,5 @@
 import type { DateOrder } from '../base/row-formats.ts'
-import { currencyOf, splitAmount } from './amounts.ts'
+import { amountsIn, currencyOf, splitAmount } from './amounts.ts'
 import { foreignDate, TWO_CENTURIES } from './foreign-dates.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 
@@ -35,7 +35,7 @@ interface GuessedFormat extends ForeignFormat {
   readonly open: readonly OpenQuestion[]
 }
 
-const NUMERIC = /^[+-]?(?:\d+|\d{1,3}(?:[.,\s'’]\d{3})+)(?:[.,]\d+)?$/
+export const NUMERIC = /^[+-]?(?:\d+|\d{1,3}(?:[.,\s'’]\d{3})+)(?:[.,]\d+)?$/
 const DAY = /^\d{1,2}([./-])\d{1,2}\1\d{4}(?:[ T]\d{1,2}:.*)?$/
 /** The same, also with two digits of the year. */
 const ANY_DAY = /^(\d{1,2})([./-])(\d{1,2})\2(?:\d{4}|\d\d)(?:[ T]\d{1,2}:.*)?$/
@@ -53,7 +53,11 @@ export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: Forei
   )
   const { years, nulls } = chosenFormat
   const currencies = chosenFormat.currencies ?? currenciesIn(filledColumns)
-  const numbers = filledColumns.map(column => numbersOf(column, currencies))
+  const numbers = filledColumns.map(column => {
+    // If an option names currencies, other values beside the amounts do not matter.
+    const amounts = chosenFormat.currencies ? amountsIn(column, chosenFormat.currencies) : []
+    return numbersOf(amounts.length > 0 ? amounts : column, currencies)
+  })
   const decimal = chosenFormat.decimal ?? decide(DECIMAL, numbers, open)
   const dates = chosenFormat.dates ?? decide(datesWith(years), filledColumns, open)
   if (years === undefined) decide(YEARS, filledColumns, open)

@@ -21,7 +21,7 @@ interface GuessedType {
 
 /** Origin of the values of a column. */
 export interface ValueSource {
-  /** True if texts were texts in the source, so that only dates and UUIDs get another type, and amounts in the cells of a sheet. */
+  /** True if texts were texts in the source, so that only dates and UUIDs get another type, and amounts and booleans in the cells of a sheet. */
   readonly isTyped: boolean
   /** True if the values are loaded like fields of CSV: those of CSV and of tables. */
   readonly hasFields: boolean
@@ -56,21 +56,28 @@ const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
  * @param values texts of a CSV column; for a typed source also numbers, booleans, bigints and objects
  */
 export function guessType(values: readonly unknown[], source: ValueSource, format: ForeignFormat): GuessedType {
-  const { isTyped } = source
+  const { isTyped, hasFields } = source
   const filledValues = values.filter(isFilled)
-  const hasTexts = isTyped && filledValues.some(value => typeof value === 'string')
   const texts = filledValues.map(cellText)
-  const find = (some: readonly string[]): StorageModel | undefined => {
+  const find = (some: readonly string[], hasTexts: boolean): StorageModel | undefined => {
     if (some.length === 0) return undefined
-    const models = !hasTexts ? candidates(some, format) : source.hasFields ? cellTexts(some, format) : typedTexts(some)
+    const models = !hasTexts ? candidates(some, format) : hasFields ? cellTexts(some, format) : typedTexts(some)
     for (const attribute of models) if (attribute && holdsAll(attribute, some, format)) return attribute
     return undefined
   }
-  const commonType = find(texts)
+  const isText = (value: unknown): boolean => isTyped && typeof value === 'string'
+  const commonType = find(texts, filledValues.some(isText))
   if (commonType) return { attribute: commonType, nulls: [], currency: amountsIn(texts, format) }
   const markers = format.nulls ? new Set(format.nulls) : NULL_TEXTS
-  const nonNulls = texts.filter(text => !markers.has(text.trim()))
-  const nonNullType = isTyped || nonNulls.length === texts.length ? undefined : find(nonNulls)
+  const isMarker = (text: string): boolean => markers.has(text.trim())
+  const nonNulls = texts.filter(text => !isMarker(text))
+  const nonNullType =
+    !hasFields || nonNulls.length === texts.length
+      ? undefined
+      : find(
+          nonNulls,
+          filledValues.some((value, i) => isText(value) && !isMarker(texts[i]!)),
+        )
   if (nonNullType)
     return {
       attribute: nonNullType,
@@ -90,9 +97,10 @@ function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefin
   if (texts.every(isUuid)) yield { type: 'uuid' }
 }
 
-/** People type dates and amounts into spreadsheets in forms that the program keeps as texts. */
+/** People type dates, amounts, and yes and no into spreadsheets in forms that the program keeps as texts. */
 function* cellTexts(texts: readonly string[], format: ForeignFormat): Generator<StorageModel | undefined> {
   if (amountsIn(texts, format) !== undefined) yield moneyOf(texts, format)
+  if (isBool(texts)) yield { type: 'bool' }
   if (texts.every(text => FORMS.date!(text, format))) yield dateOf(texts)
   yield* typedTexts(texts)
 }

@@ -6,6 +6,7 @@ import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessType, typeFor, type ValueSource } from './guess-type.ts'
 import { lossOf } from './loss.ts'
+import { oddValues } from './odd-values.ts'
 import { proposeKey } from './propose-key.ts'
 import { isReason } from './rejected-source.ts'
 import type { ProposedValues } from './value-form.ts'
@@ -46,6 +47,8 @@ interface ProposedColumn {
   readonly currency?: string | undefined
   /** Clause that says what part of the values the attribute loses. */
   readonly loss?: string | undefined
+  /** Clause about the few values for whose sake the type is `string`. */
+  readonly odd?: string | undefined
 }
 
 export interface ProposedClass {
@@ -93,7 +96,9 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
       return { column, attribute, model: chosenType ?? typeFor(type!, values, format), isGuessed: false }
     const guess = guessType(values, options, format)
     for (const text of guess.nulls) nulls.add(text)
-    return { column, attribute, model: guess.attribute, isGuessed: true, currency: guess.currency }
+    const { attribute: model, currency } = guess
+    const odd = model.type === 'string' ? oddValues(values, options, format) : undefined
+    return { column, attribute, model, isGuessed: true, currency, odd }
   })
   const keyColumns = proposedColumns.flatMap(({ attribute, model, column: { values } }) =>
     attribute === null ? [] : [{ attribute, model, values }],
@@ -128,7 +133,7 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
 }
 
 /** A name for each column; null for one without a name and without values. */
-function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['names']): (string | null)[] {
+export function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['names']): (string | null)[] {
   for (const name of Object.keys(names))
     if (!columns.some(column => column.name === name)) throw new InputError(`there is no column "${name}"`)
   const attributeNames: (string | null)[] = []

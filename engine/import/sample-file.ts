@@ -1,14 +1,15 @@
 import { type Format, hasFeatures } from '../base/row-formats.ts'
 import { parse } from 'secure-json-parse'
+import { quantity } from '../base/counted.ts'
 import { parseExact } from '../base/exact-json.ts'
 import { isDeeper } from '../base/json-depth.ts'
 import { isJsonObject } from '../base/json-object.ts'
-import { currencyOf } from './amounts.ts'
+import { amountsIn, currencyOf } from './amounts.ts'
 import { type GeometryColumns, geometryType, guessGeometryColumns, rowOfFeature } from './features.ts'
 import { fixedDecimal } from './fixed-decimal.ts'
 import { foreignDate } from './foreign-dates.ts'
 import type { ForeignFormat } from './foreign-values.ts'
-import { guessFormat, type OpenQuestion } from './guess-format.ts'
+import { guessFormat, NULL_TEXTS, type OpenQuestion } from './guess-format.ts'
 import { guessType, type ValueSource } from './guess-type.ts'
 import { parsePath, showPath } from './json-path.ts'
 import type { SampleColumn } from './propose-class.ts'
@@ -58,6 +59,7 @@ interface UnreadableRow {
 
 const MAX_ROWS = 10_000
 const CSV: ValueSource = { isTyped: false, hasFields: true }
+const TABLE: ValueSource = { isTyped: true, hasFields: true }
 /** Depth of rows of JSON from which they are not sampled, because values are examined recursively. No attribute holds such an object. */
 const MAX_DEPTH = 1_000
 /** Characters of rows of JSON after which a sample ends. */
@@ -115,11 +117,11 @@ async function sampleCsv(
   }
   const columns = header.map((_, i) => rows.map(fields => fields[i]!))
   const { open, ...guessed } = guessFormat(columns, chosenFormat)
-  const nulls = chosenFormat.nulls ?? [...new Set(columns.flatMap(values => guessType(values, CSV, guessed).nulls))]
+  const namedColumns = header.map((name, i) => ({ name, values: columns[i]! }))
+  const nulls = chosenFormat.nulls ?? nullsIn(namedColumns, CSV, guessed)
   return {
-    columns: header.map((name, i) => ({ name, values: columns[i]! })),
-    isTyped: false,
-    hasFields: true,
+    columns: namedColumns,
+    ...CSV,
     rows: rows.length,
     unreadable,
     isWhole: isWhole && read <= MAX_ROWS,
@@ -237,32 +239,53 @@ export async function sampleTable(table: TableFile, chosenFormat: ForeignFormat 
     const values = rows.map(({ cells }) => cells[i])
     return { ...column, type: column.type ?? fixedDecimal(values), values }
   })
-  const { open, decimal, ...format } = guessFormat(
-    columns.map(column => foreignTexts(column, chosenFormat.currencies)),
+  const { open, decimal, ...guessed } = guessFormat(
+    columns.map(column => foreignTexts(column, chosenFormat)),
     chosenFormat,
   )
+  // Numbers of a sheet are read as texts with a decimal point: 1.234 is never 1234.
+  const format = decimal === '.' ? { ...guessed, decimal } : guessed
+  const nulls = chosenFormat.nulls ?? nullsIn(columns, TABLE, format)
   return {
     columns,
-    isTyped: true,
-    hasFields: true,
+    ...TABLE,
     rows: rows.length,
     unreadable: first.flatMap(({ line, problem }) => (problem === undefined ? [] : [{ line, reason: problem }])),
     isWhole,
-    // Numbers of a sheet are read as texts with a decimal point: 1.234 is never 1234.
-    format: decimal === '.' ? { ...format, decimal } : format,
+    format: nulls.length > 0 ? { ...format, nulls } : format,
     description: table.description,
-    notes: table.notes?.(),
+    notes: [...(table.notes?.() ?? []), ...nullsNote(nulls)],
     open,
   }
 }
 
-/** Values of a column of texts that are dates or amounts; of another column none: its texts are meant as texts. */
-function foreignTexts({ values, type }: SampleColumn, given?: readonly string[]): string[] {
-  const filledValues = values.filter(value => value !== null && value !== undefined)
+/** Texts for null in columns whose other values have a type. */
+const nullsIn = (columns: readonly SampleColumn[], source: ValueSource, format: ForeignFormat): string[] => [
+  ...new Set(columns.flatMap(({ values, type }) => (type ? [] : guessType(values, source, format).nulls))),
+]
+
+function nullsNote(nulls: readonly string[]): string[] {
+  if (nulls.length === 0) return []
+  const texts = nulls.map(text => JSON.stringify(text)).join(' ')
+  return [`${quantity(nulls.length, 'text')} for null, except in columns of texts: ${texts}`]
+}
+
+/**
+ * Values of a column of texts that are dates or amounts, and all amounts in given currencies; of another column none: its texts are meant as
+ * texts.
+ */
+function foreignTexts({ values, type }: SampleColumn, { currencies, nulls }: ForeignFormat): string[] {
+  if (type !== undefined) return []
+  const markers = nulls ? new Set(nulls) : NULL_TEXTS
+  const filledValues = values.filter(
+    value => value !== null && value !== undefined && !(typeof value === 'string' && markers.has(value.trim())),
+  )
   const texts = filledValues.filter(value => typeof value === 'string')
+  const amounts = currencies ? amountsIn(texts, currencies) : []
+  if (amounts.length > 0) return amounts
   const isDate = (text: string): boolean => foreignDate(text, { dates: 'dmy', years: 2000 }) !== undefined
-  const isForeign = type === undefined && texts.length === filledValues.length
-  return isForeign && (currencyOf(texts, given) !== undefined || texts.every(isDate)) ? texts : []
+  const isForeign = texts.length === filledValues.length
+  return isForeign && (currencyOf(texts) !== undefined || texts.every(isDate)) ? texts : []
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

@@ -195,7 +195,7 @@ async function loadSource(
       const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
       const more = [...correctedFormat(format, errors.path), ...(update ? ['--update'] : []), ...storeOptions(config)]
       const given = {
-        ...(rows.table ? PLAIN : read),
+        ...(rows.table ? { ...PLAIN, nulls: read.nulls } : read),
         into,
         relations: by,
         columns: correctedColumns(format, columns),

@@ -3,15 +3,14 @@ import { basename, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import { quantity } from '../../engine/base/counted.ts'
 import { InputError } from '../../engine/base/input-error.ts'
 import { excerpt } from '../../engine/base/text/excerpt.ts'
 import {
   attributeName,
-  cellText,
   type FileSample,
-  type Misfit,
+  hintFor,
   misfits,
+  nameColumns,
   proposeClass,
   type ProposedClass,
   type RelationsBy,
@@ -20,8 +19,8 @@ import {
 import { type DataClass, loadModel } from '../../engine/index.ts'
 import { add, type DraftModel } from './draft-model.ts'
 import { insertJson } from './insert-json.ts'
-import { addRelations, type Related } from './new-relations.ts'
-import { textTable } from './text-table.ts'
+import { addRelations } from './new-relations.ts'
+import { type ColumnMisfits, showProposal } from './show-proposal.ts'
 
 /** Options for creating a dataclass from a file, in place of guesses. */
 export interface NewClassOptions {
@@ -96,6 +95,7 @@ export async function newClass(
     throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
   if (sample.columns.length === 0) throw new InputError(`${file} is empty: it has no columns for a dataclass`)
   refuseUnreadable(file, sample)
+  const { key, types } = named(sample, options)
   const proposal = proposeClass({
     className: name,
     columns: sample.columns,
@@ -104,8 +104,8 @@ export async function newClass(
     isWhole: sample.isWhole,
     format: sample.format,
     names: options.columns ?? {},
-    types: Object.fromEntries(Object.entries(options.types ?? {}).map(([each, type]) => [each, typeOf(each, type)])),
-    key: options.newKey ? null : options.key,
+    types: Object.fromEntries(Object.entries(types).map(([each, type]) => [each, typeOf(each, type)])),
+    key: options.newKey ? null : key,
   })
   const relatedClass = addRelations(
     name,
@@ -116,10 +116,13 @@ export async function newClass(
   model.dataClasses[name] = relatedClass.dataClass
   add(model, { attributes: relatedClass.inverses })
   const columnMisfits = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposal, sample)
-  refuseMisfits(columnMisfits, sample, options.types ?? {})
+  refuseMisfits(columnMisfits, sample, types)
   refuseUnusable(file, proposal, sample)
   const questions = openQuestions(sample, proposal)
-  show({ file, as, name, sample, proposed: proposal, relatedClass, misfits: columnMisfits, questions }, dialog.print)
+  showProposal(
+    { file, as, name, sample, proposed: proposal, relatedClass, misfits: columnMisfits, questions },
+    dialog.print,
+  )
   if (options.yes) refuseQuestions(questions)
   else await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
   return {
@@ -130,7 +133,8 @@ export async function newClass(
     values: proposal.values,
     write() {
       let newText = insertJson(text, ['dataClasses'], name, relatedClass.dataClass)
-      for (const [target, inverse, attribute] of relatedClass.inverses)
+      // The new dataclass already has its own inverse relations.
+      for (const [target, inverse, attribute] of relatedClass.inverses.filter(([owner]) => owner !== name))
         newText = insertJson(newText, ['dataClasses', target, 'attributes'], inverse, attribute)
       writeFileSync(config.model, newText)
     },
@@ -138,6 +142,20 @@ export async function newClass(
       if (isNew) rmSync(config.model, { force: true })
       else writeFileSync(config.model, text)
     },
+  }
+}
+
+/** Options in which a column is named by its header, with the attribute that it becomes. */
+function named(
+  { columns }: FileSample,
+  { columns: names = {}, key, types = {} }: NewClassOptions,
+): { key: string | undefined; types: Record<string, string> } {
+  const attributes = nameColumns(columns, names)
+  const attributeOf = (name: string): string =>
+    attributes.includes(name) ? name : (attributes[columns.findIndex(column => column.name === name)] ?? name)
+  return {
+    key: key === undefined ? undefined : attributeOf(key),
+    types: Object.fromEntries(Object.entries(types).map(([name, type]) => [attributeOf(name), type])),
   }
 }
 
@@ -212,115 +230,6 @@ function typeOf(attribute: string, text: string): { type: never } {
   return { type, ...option } as never
 }
 
-interface Shown {
-  readonly file: string
-  readonly as: string
-  readonly name: string
-  readonly sample: FileSample
-  readonly proposed: ProposedClass
-  readonly relatedClass: Related
-  readonly misfits: readonly ColumnMisfits[]
-  readonly questions: readonly string[]
-}
-
-function show(
-  { file, as, name, sample, proposed, relatedClass, misfits, questions }: Shown,
-  print: Dialog['print'],
-): void {
-  const { key } = proposed.dataClass
-  const { attributes } = relatedClass.dataClass
-  const leadsTo = (attribute: string): string | undefined => {
-    const { kind, type } = attributes[attribute]!
-    return kind === 'relatedEntity' ? type : undefined
-  }
-  const nulls = new Set(proposed.nulls)
-  const isNull = ({ type }: ProposedClass['columns'][number]['model'], value: unknown): boolean =>
-    value === null || value === undefined || (type !== 'string' && typeof value === 'string' && nulls.has(value.trim()))
-  const rows = sample.isWhole ? quantity(sample.rows, 'row') : `the first ${quantity(sample.rows, 'row')}`
-  print(`${basename(file)}: ${as}; ${quantity(sample.columns.length, 'column')}, ${rows}`)
-  for (const question of questions) print(`  ${question}`)
-  const table = proposed.columns.map(({ column, attribute, model }) => [
-    column.name,
-    attribute ?? '(left out)',
-    attribute === null ? '' : (leadsTo(attribute) ?? describeType(model)),
-    attribute === null
-      ? ''
-      : leadsTo(attribute)
-        ? 'relation'
-        : attribute === key
-          ? 'key'
-          : 'indexed' in attributes[attribute]!
-            ? 'indexed'
-            : '',
-    String(column.values.filter(value => isNull(model, value)).length),
-    examplesOf(column.values.filter(value => !isNull(model, value))),
-  ])
-  for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
-  for (const [target, inverse] of relatedClass.inverses)
-    print(`${target} gets ${inverse}, the reverse relation to ${name}.`)
-  for (const { attribute, loss } of proposed.columns) if (loss !== undefined) print(`${attribute}: ${loss}.`)
-  if (proposed.newKey !== undefined)
-    print(`${name} gets ${proposed.newKey}, which numbers its entities: ${whyNewKey(proposed)}`)
-  for (const line of wrongRows({ name, sample, proposed, misfits })) print(line)
-}
-
-const POSSIBLE_KEYS = 3
-
-function whyNewKey({ possibleKeys, rivalKeys }: ProposedClass): string {
-  const [first] = possibleKeys
-  if (rivalKeys.length > 0) return 'several columns could be the key.'
-  if (first === undefined) return 'no column has unique values without nulls.'
-  const some = possibleKeys.slice(0, POSSIBLE_KEYS).join(', ')
-  return `no column has the name or the values of a key. Unique and without nulls: ${some}; --key ${first} makes one the key.`
-}
-
-const WRONG_ROWS = 3
-
-/** Lists the rows of the sample that a load will reject, and the reasons. */
-function* wrongRows({
-  sample,
-  proposed,
-  misfits,
-}: Pick<Shown, 'name' | 'sample' | 'proposed' | 'misfits'>): Generator<string> {
-  const { unreadable, isWhole } = sample
-  const examples = unreadable.slice(0, WRONG_ROWS).map(({ line, reason }) => `line ${line}: ${reason}`)
-  if (unreadable.length > 0)
-    yield `${quantity(unreadable.length, 'row')} cannot be read and will be rejected: ${examples.join('; ')}`
-  for (const { attribute, all } of misfits)
-    yield `${quantity(all.length, 'row')} will be rejected: ${attribute} has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}`
-  if (proposed.rowsWithoutKey > 0)
-    yield `${quantity(proposed.rowsWithoutKey, 'row')} will be rejected: the key ${proposed.dataClass.key} is missing or repeated`
-  if (!isWhole) yield 'Later rows that do not fit will be rejected, each with the reason.'
-}
-
-function describeType({ type, simpleDate, scale, dimension }: Record<string, unknown>): string {
-  if (simpleDate) return 'date (day)'
-  const size = scale ?? dimension
-  return size === undefined ? String(type) : `${type}(${size})`
-}
-
-const EXAMPLES = 3
-const MAX_EXAMPLE = 24
-
-/** @param values without nulls */
-function examplesOf(values: readonly unknown[]): string {
-  const examples = new Set<string>()
-  for (const value of values) {
-    if (value === '') continue
-    const text = cellText(value)
-    examples.add(text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE - 1)}…` : text)
-    if (examples.size === EXAMPLES) break
-  }
-  return [...examples].join(' · ')
-}
-
-/** Values of a column that its attribute cannot hold; at least one. */
-interface ColumnMisfits {
-  readonly attribute: string
-  readonly column: string
-  readonly all: readonly Misfit[]
-}
-
 function misfitsOf(
   { attributesByName }: DataClass,
   { columns, nulls }: ProposedClass,
@@ -328,8 +237,11 @@ function misfitsOf(
 ): ColumnMisfits[] {
   return columns.flatMap(({ attribute, column }) => {
     if (attribute === null) return []
-    const all = [...misfits(attributesByName.get(attribute)!, column.values, sample, { ...sample.format, nulls })]
-    return all.length > 0 ? [{ attribute, column: column.name, all }] : []
+    const format = { ...sample.format, nulls }
+    const all = [...misfits(attributesByName.get(attribute)!, column.values, sample, format)]
+    if (all.length === 0) return []
+    const hint = sample.hasFields ? hintFor(attributesByName.get(attribute)!, all[0]!.text, format) : undefined
+    return [{ attribute, column: column.name, all, hint }]
   })
 }
 
@@ -339,11 +251,12 @@ function refuseMisfits(
   sample: FileSample,
   types: Readonly<Record<string, string>>,
 ): void {
-  for (const { attribute, column, all } of misfits) {
+  for (const { attribute, column, all, hint } of misfits) {
     if (!Object.hasOwn(types, attribute)) continue
-    const without = sample.isTyped ? '' : ', or name it with --nulls if it stands for null'
+    const without = sample.hasFields ? ', or name it with --nulls if it stands for null' : ''
+    const help = hint ? `; ${hint}` : ''
     throw new InputError(
-      `--type ${attribute}=${types[attribute]}: column "${column}" has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}; correct it, choose another type${without}`,
+      `--type ${attribute}=${types[attribute]}: column "${column}" has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}; correct it, choose another type${without}${help}`,
     )
   }
 }

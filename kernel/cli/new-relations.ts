@@ -19,7 +19,7 @@ export interface Related {
 }
 
 /**
- * Turns attributes of a new dataclass into relations to others: each gets a foreign key and an inverse relation.
+ * Turns attributes of a new dataclass into relations to others or to itself: each gets a foreign key and an inverse relation.
  * @throws {Error} an attribute or a dataclass does not exist
  */
 export function addRelations(
@@ -42,11 +42,11 @@ export function addRelations(
       continue
     }
     const to = by.split('.')[0]!
-    if (!Object.hasOwn(dataClasses, to))
+    if (to !== from && !Object.hasOwn(dataClasses, to))
       throw new InputError(
         `--relation ${name}=${by}: there is no dataclass "${to}"${suggestion(to, Object.keys(dataClasses))}`,
       )
-    const other = dataClasses[to]!
+    const other = to === from ? dataClass : dataClasses[to]!
     const foreignKey = freeName(`${name}ID`, each => Object.hasOwn(dataClass.attributes, each))
     const isTaken = (each: string): boolean =>
       Object.hasOwn(other.attributes, each) || inverses.some(([owner, takenName]) => owner === to && takenName === each)

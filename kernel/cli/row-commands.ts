@@ -79,7 +79,7 @@ const withFormat = (command: Command): Command =>
     )
     .option(
       '--nulls <a,b>',
-      'CSV values that mean null, such as N/A, except in text attributes; detected by default',
+      'texts in CSV and Excel files that mean null, such as N/A, except in text attributes; detected by default',
       list,
     )
 

@@ -10,8 +10,8 @@ import { loadWorld } from '../../support/commands/load-world.ts'
 const sheetOf = async (rows: (string | number | null)[][]): Promise<Buffer> =>
   Buffer.from(await writeXlsx({ sheets: [{ name: 'S', rows }] }))
 
-const world = async (t: Test, columns: Record<string, (string | number | null)[]>) => {
-  const rows = Array.from({ length: 2 }, (_, i) => Object.values(columns).map(values => values[i] ?? null))
+const world = async (t: Test, columns: Record<string, (string | number | null)[]>, length = 2) => {
+  const rows = Array.from({ length }, (_, i) => Object.values(columns).map(values => values[i] ?? null))
   const content = await sheetOf([Object.keys(columns), ...rows])
   const model = {
     name: 'm',
@@ -75,4 +75,80 @@ t.test('into a dataclass, texts are dates and amounts too, and numbers keep thei
   await load('a.xlsx', { update: true, decimal: '.', currencies: ['$'] })
   t.notOk(existsSync(join(cwd, 'errors.ndjson')))
   t.match(await people(), [{ paid: 1.234 }, { paid: 1234.5 }])
+})
+
+t.test('texts for null are recognized, and yes and no are booleans', async t => {
+  const columns = {
+    'Staff No.': ['0042', '0043', '0044'],
+    Born: ['Jun 12 1998', 'n/a', '3 May 2001'],
+    Size: [1.5, 2, 'N/A'],
+    'Paid?': ['Yes', 'no', '-'],
+    Remark: ['N/A', 'x', 'y'],
+  }
+  const { config, entities, load } = await world(t, columns, 3)
+  const { notes } = await load('a.xlsx', { create: { newClass: 'Row', yes: true, key: 'Staff No.' } })
+  t.match(notes, /^ {2}3 texts for null, except in columns of texts: "n\/a" "N\/A" "-"$/m)
+  const { key, attributes } = JSON.parse(readFileSync(config.model, 'utf8')).dataClasses.Row
+  t.equal(key, 'staffNo')
+  t.match(attributes, { born: { type: 'date' }, size: { type: 'number' }, paid: { type: 'bool' } })
+  t.match(await entities('Row'), [
+    { born: '1998-06-12', size: 1.5, paid: true, remark: 'N/A' },
+    { born: null, size: 2, paid: false },
+    { born: '2001-05-03', size: null, paid: null, remark: 'y' },
+  ])
+  const { rejected } = await load('a.xlsx', { into: 'Row', update: true })
+  t.strictSame(rejected, [], 'into a dataclass too')
+  const { attributes: kept } = await proposed(t, { Born: ['Jun 12 1998', 'n/a'] }, { nulls: ['?'] })
+  t.match(kept, { born: { type: 'string' } }, 'unless an option names them')
+})
+
+const proposed = async (
+  t: Test,
+  columns: Record<string, (string | number | null)[]>,
+  more: Partial<LoadArguments> = {},
+): Promise<{ attributes: object; notes: string }> => {
+  const length = Math.max(...Object.values(columns).map(values => values.length))
+  const { config, load } = await world(t, columns, length)
+  const { notes } = await load('a.xlsx', { create: { newClass: 'Row', yes: true, newKey: true }, ...more })
+  return { attributes: JSON.parse(readFileSync(config.model, 'utf8')).dataClasses.Row.attributes, notes }
+}
+
+t.test('the value for whose sake a column is a string is told', async t => {
+  const prices = ['$1,234.50', '$2.00', '$3.10', '$4.20', 10.9]
+  const columns = {
+    price: prices,
+    size: [1, 2, 3, 4, 'ca. 5'],
+    day: ['12-Jun-98', '13-Jun-98', '14-Jun-98', '15-Jun-98', '31-Jun-98'],
+    zip: [1, 2, 3, 4, '00501'],
+    word: ['a', 'b', 'c', '12-Jun-98', '1'],
+  }
+  const { attributes, notes } = await proposed(t, columns)
+  t.match(attributes, Object.fromEntries(Object.keys(columns).map(name => [name, { type: 'string' }])))
+  t.strictSame(notes.match(/^\w+ is a string: .*$/gm), [
+    'price is a string: 4 of 5 values are amounts in $, "10.9" is not; correct it, or give --nulls if it stands for null.',
+    'size is a string: 4 of 5 values are numbers, "ca. 5" is not; correct it, or give --nulls if it stands for null.',
+    'day is a string: 4 of 5 values are dates, "31-Jun-98" is not; correct it, or give --nulls if it stands for null.',
+  ])
+  const { config, entities, load } = await world(t, { price: prices }, prices.length)
+  const create = { newClass: 'Row', yes: true, newKey: true, types: { price: 'decimal(2)' } }
+  await t.rejects(load('a.xlsx', { create }), { message: /--currencies "\$" reads them$/ })
+  await load('a.xlsx', { create, currencies: ['$'] })
+  t.match(JSON.parse(readFileSync(config.model, 'utf8')).dataClasses.Row.attributes.price, { type: 'decimal' })
+  t.match(
+    (await entities('Row')).map(({ price }) => Number(price)),
+    [1234.5, 2, 3.1, 4.2, 10.9],
+  )
+})
+
+t.test('the proposal says what is not read of a sheet', async t => {
+  const area = { startRow: 1, startCol: 0, endRow: 2, endCol: 0 }
+  const rows = [
+    ['region', 'town'],
+    ['West', 'Bern'],
+    [null, 'Biel'],
+  ] as never
+  const content = Buffer.from(await writeXlsx({ sheets: [{ name: 'S', rows, merges: [area] }] }))
+  const { load } = loadWorld(t, { name: 'm', dataClasses: {} }, { 'a.xlsx': content })
+  const { notes } = await load('a.xlsx', { create: { newClass: 'Row', yes: true } })
+  t.match(notes, /^ {2}1 merged area: the value belongs to the first cell, the others are empty$/m)
 })

@@ -93,6 +93,7 @@ t.test('values of the sample that are not of the type of --type are refused befo
     ['a.csv', { betrag: 'long' }, /^--type betrag=long: column "Betrag" has "1\.234,50"/],
     ['a.csv', { tag: 'duration' }, /^--type tag=duration: column "Tag" has "1\.2\.2024"/],
     ['a.csv', { aktiv: 'object' }, /^--type aktiv=object: column "Aktiv" has "ja"/],
+    ['a.csv', { Tag: 'duration' }, /^--type tag=duration: column "Tag" has "1\.2\.2024"/],
     ['b.json', { size: 'bool' }, /^--type size=bool: column "size" has "ja"/],
     ['b.json', { size: 'number' }, /^--type size=number: column "size" has "ja"/],
   ] as const
@@ -252,4 +253,11 @@ t.test('a store that is in use is found before the model is changed', async t =>
   await t.rejects(load('a.csv', { create: { newClass: 'A', yes: true } }), { message: /in use|another process|locked/ })
   await engine.close()
   t.equal(readFileSync(config.model, 'utf8'), before)
+})
+
+t.test('types are shown beside columns with long names', async t => {
+  const column = `${'a very long title '.repeat(8)}end`
+  const { load } = world(t, { 'a.csv': `${column},${column}\n1,x\n` })
+  const { notes } = await load('a.csv', { create: { newClass: 'A', yes: true } })
+  t.match(notes, /^ {2}a very long title a very long title… {2}aVeryLongTitle\w+… +long +indexed +0 +1$/m)
 })

@@ -172,3 +172,27 @@ t.test('a new dataclass with a relation', async t => {
     message: /there is no dataclass "Compny"; did you mean "Company"/,
   })
 })
+
+t.test('a relation of a new dataclass to itself', async t => {
+  const { config, load, entities } = await world(t, { 'staff.csv': 'code,name,boss\nA,Ada,B\nB,Bo,\nC,Cy,b\nD,Di,X\n' })
+  const relations = { boss: 'Staff.code' }
+  const { text, rejected } = await load('staff.csv', {
+    create: { newClass: 'Staff', yes: true, key: 'code', relations },
+    relations,
+  })
+  t.match(text, /^4 rows read: 3 inserted, 1 rejected/)
+  t.match(rejected, [{ line: 5, errors: ['boss: no entity of Staff has "X" as code'] }])
+  const file = readFileSync(config.model, 'utf8')
+  t.equal(file.split('"staffSet"').length, 3, 'named in the relation, and declared once')
+  t.match(JSON.parse(file).dataClasses.Staff.attributes, {
+    bossID: { type: 'string' },
+    boss: { kind: 'relatedEntity', type: 'Staff', foreignKey: 'bossID', inverseName: 'staffSet' },
+    staffSet: { kind: 'relatedEntities', type: 'StaffSelection', inverseName: 'boss' },
+  })
+  const saved = await entities('Staff')
+  t.match(saved.map(({ code, bossID }) => [code, bossID]).sort(), [
+    ['A', 'B'],
+    ['B', null],
+    ['C', 'B'],
+  ])
+})
