@@ -41,6 +41,20 @@ export const RemoteErrors = defineErrors('REMOTE', {
     REFUSED_VALUE: (attribute: string, received: string, dataClass: string, reason: string) =>
       `${attribute} of ${dataClass} cannot be ${received}: ${reason} of the database refuses it`,
   }),
+  ...errorsWith({ errCode: 1200, http: 409 })({
+    /** The entity conflicts with other rows, and no attribute can be named. */
+    CONFLICTING_ENTITY: (dataClass: string, reason: string) =>
+      `the database refuses the entity of ${dataClass}: ${reason}`,
+  }),
+  ...errorsWith({ errCode: 1115, http: 409, namesAttribute: 0 })({
+    /** A unique index compares expressions, or some of the rows, and another row has an equal value in it. */
+    TAKEN: (_: string, values: string, index: string) =>
+      `${values} is taken: another entity has it in ${index} of the database`,
+  }),
+  ...errorsWith({ errCode: 1155, http: 409, namesAttribute: 0 })({
+    /** A foreign key of several columns, or without a relation, leads to no row. */
+    DANGLING: (_: string, place: string, values: string) => `there is no ${place} for ${values}`,
+  }),
   ...errorsWith({ errCode: 1046, http: 500 })({
     /** The connection was lost while the database executed a statement. */
     OUTCOME_UNKNOWN: (connection: string) =>

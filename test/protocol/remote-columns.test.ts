@@ -226,7 +226,7 @@ else {
           { id: 1, parent: 7 },
           { id: 2, parent: null },
         ],
-        status: 422,
+        status: 409,
         left: { Deferred: ['2'] },
       },
       {
@@ -237,7 +237,7 @@ else {
           { id: 3, parent: 7 },
           { id: 4, parent: null },
         ],
-        status: 422,
+        status: 409,
         left: { Deferred: ['2'] },
       },
       {

@@ -7,7 +7,7 @@ import { logSink } from '../support/base/log-sink.ts'
 import { connect } from '../support/clients/mcp-client.ts'
 import { type SqlServer, startPostgres } from '../support/databases/sql-servers.ts'
 import { startConfigured } from '../support/servers/configured-server.ts'
-import { MODEL, NAMES, REFUSALS, SQL } from './refusal-cases.ts'
+import { MODEL, NAMES, REFUSALS, SQL, TAKEN } from './refusal-cases.ts'
 
 const INDEX = `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`
@@ -47,7 +47,7 @@ if (typeof database === 'string') t.comment(`skipped: ${database}`)
 else {
   t.teardown(() => database.stop())
   await database.run(SQL)
-  await database.run(`INSERT INTO tbl_booking (id, room_id, stay, note) VALUES (1, 1, '[3,7)', 'taken')`)
+  await database.run(TAKEN)
   t.test('without events', t => testRefusals(t, database, ''))
   t.test('with events, in whose transactions the saves are', t => testRefusals(t, database, READING))
 }

@@ -6,7 +6,7 @@ import t from 'tap'
 import { type SqlServer, startPostgres } from '../support/databases/sql-servers.ts'
 import { startConfigured } from '../support/servers/configured-server.ts'
 import { logSink } from '../support/base/log-sink.ts'
-import { MODEL, NAMES, REFUSALS, SQL } from './refusal-cases.ts'
+import { MODEL, NAMES, REFUSALS, SQL, TAKEN } from './refusal-cases.ts'
 
 const database = await startPostgres()
 if (typeof database === 'string') t.comment(`skipped: ${database}`)
@@ -28,7 +28,7 @@ async function testRefusals({ url, run }: SqlServer): Promise<void> {
     return { ...answer, json: JSON.parse(answer.text) }
   }
   const save = (dataClass: string, body: unknown, options = '') => send(`${dataClass}?$method=update${options}`, body)
-  await run(`INSERT INTO tbl_booking (id, room_id, stay, note) VALUES (1, 1, '[3,7)', 'taken')`)
+  await run(TAKEN)
 
   for (const [name, values, attribute, message] of REFUSALS) {
     t.test(name, async t => {
@@ -61,10 +61,44 @@ async function testRefusals({ url, run }: SqlServer): Promise<void> {
     t.match(json.__ERROR[0], { attribute: 'address', message: /an IP address is expected/ })
   })
 
+  t.test('a change that conflicts by values which it does not contain', async t => {
+    await run(`INSERT INTO tbl_booking (id, price, ticket_part) VALUES (8, 2, 2)`)
+    const { __STAMP } = (await send('Booking(8)')).json
+    for (const [change, message] of [
+      [{ floor: 1 }, /^price is taken: another entity has it in a unique index of the database$/],
+      [{ ticket: 1 }, /^another entity has ticket 1 and the same ticketPart, which are unique together$/],
+    ] as const) {
+      const { status, json } = await save('Booking', { __KEY: '8', __STAMP, ...change })
+      t.equal(status, 409)
+      t.match(json.__ERROR[0].message, message)
+    }
+  })
+
+  t.test('a number of a sequence that another entity has', async t => {
+    const { status, json } = await save('Counted', { day: 1 })
+    t.equal(status, 409)
+    t.match(json.__ERROR[0], { attribute: 'id', message: 'another entity has 1 as id, which is unique' })
+  })
+
+  t.test('a key to which another row refers', async t => {
+    await run(`INSERT INTO guest VALUES (1, 5); UPDATE tbl_booking SET guest_no = 5 WHERE id = 1`)
+    const { __STAMP } = (await send('Guest(1)')).json
+    const { status, json } = await save('Guest', { __KEY: '1', __STAMP, no: 6 })
+    t.equal(status, 409)
+    t.match(json.__ERROR[0].message, /^the database refuses the entity of Guest: a row refers to it$/)
+    t.notMatch(json.__ERROR[0].message, NAMES)
+  })
+
   t.test('a hidden value', async t => {
     await run(`ALTER TABLE tbl_booking ALTER hidden SET DEFAULT 'x'`)
     const { status, json } = await save('Booking', { id: 2 })
     await run('ALTER TABLE tbl_booking ALTER hidden DROP DEFAULT')
+    t.equal(status, 422)
+    t.match(json.__ERROR[0], { errCode: 1570, attribute: undefined, message: /a hidden value of Booking/ })
+  })
+
+  t.test('values that exist together with a hidden one', async t => {
+    const { status, json } = await save('Booking', { id: 2, ticket: 1 })
     t.equal(status, 422)
     t.match(json.__ERROR[0], { errCode: 1570, attribute: undefined, message: /a hidden value of Booking/ })
   })

@@ -269,14 +269,14 @@ async function testRules({ url, run }: SqlServer): Promise<void> {
       ALTER TABLE "Loan" ADD CONSTRAINT real FOREIGN KEY (reader) REFERENCES reader DEFERRABLE INITIALLY DEFERRED NOT VALID`)
     const [real, ghost] = ['Real', 'Ghost'].map(reader => (copy: number) => loan(copy, { reader }))
     copy += 2
-    t.equal((await lend(ghost!(copy))).status, 422)
+    t.equal((await lend(ghost!(copy))).status, 409)
     t.match(await lend([ghost!(copy), real!(copy - 1)]), {
-      status: 422,
+      status: 409,
       json: { __ENTITIES: [{ __ERROR: [{}, {}] }, {}] },
     })
     t.same([await loansOf(copy), await loansOf(copy - 1)], [0, 1])
     copy += 2
-    t.match(await lend([ghost!(copy), real!(copy - 1)], '&$atomic=true'), { status: 422 })
+    t.match(await lend([ghost!(copy), real!(copy - 1)], '&$atomic=true'), { status: 409 })
     t.same([await loansOf(copy), await loansOf(copy - 1)], [0, 0])
     await run('ALTER TABLE "Loan" DROP CONSTRAINT real')
   })

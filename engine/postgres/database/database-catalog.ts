@@ -45,6 +45,8 @@ interface CatalogIndex {
   readonly hasCondition: boolean
   /** Names of columns, without columns that are only included; null for an expression. */
   readonly columns: readonly (string | null)[]
+  /** Names of the columns in its expressions and its condition, in the order of the table. */
+  readonly inputs: readonly string[]
 }
 
 interface CatalogForeignKey {
@@ -81,6 +83,11 @@ const columnNames = (relation: string, numbers: string): string =>
   `SELECT json_agg(a.attname ORDER BY k.n) FROM unnest(${numbers}) WITH ORDINALITY k (attnum, n)
       LEFT JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = k.attnum`
 
+/** SQL of the names of the columns on which the index `i` of the table `c` depends. */
+const INPUTS = `SELECT coalesce(json_agg(a.attname ORDER BY a.attnum), '[]') FROM pg_attribute a WHERE a.attrelid = c.oid AND EXISTS (
+        SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+          AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid = a.attnum)`
+
 /**
  * SQL of schema, name and description of relations. The type of a column is the base type of its domains.
  * @param relations SQL of their `schema`, `name` and `oid`, which is null for one that does not exist
@@ -110,7 +117,8 @@ SELECT w.schema, w.name, CASE WHEN c.oid IS NOT NULL THEN json_build_object('sch
   'mayWrite', has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE'),
   'hasHeirs', EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid), 'columns', coalesce(l.list, '[]'),
   'indexes', (SELECT coalesce(json_agg(json_build_object('name', x.relname, 'isPrimary', i.indisprimary, 'isUnique', i.indisunique,
-      'hasCondition', i.indpred IS NOT NULL, 'columns', (${columnNames('c.oid', 'i.indkey::int2[]')} WHERE k.n <= i.indnkeyatts)) ORDER BY i.indexrelid), '[]')
+      'hasCondition', i.indpred IS NOT NULL, 'columns', (${columnNames('c.oid', 'i.indkey::int2[]')} WHERE k.n <= i.indnkeyatts),
+      'inputs', CASE WHEN i.indexprs IS NULL AND i.indpred IS NULL THEN '[]' ELSE (${INPUTS}) END) ORDER BY i.indexrelid), '[]')
     FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisvalid),
   'foreignKeys', (SELECT coalesce(json_agg(json_build_object('name', o.conname, 'columns', (${columnNames('c.oid', 'o.conkey')}),
       'target', json_build_object('schema', tn.nspname, 'table', t.relname, 'columns', (${columnNames('t.oid', 'o.confkey')})),

@@ -11,7 +11,7 @@ import {
   type StatementLimits,
   type Writable,
 } from './database.ts'
-import { refusalOf } from './sql-states.ts'
+import { isConflict, refusalOf } from './sql-states.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
 
 /** A transaction that code begins. Plain data. */
@@ -124,6 +124,7 @@ export class HeldTransaction implements Writable {
       if (isCollision(error)) return 'collided'
       const { connection, dataClass } = this.holding
       const { code = '' } = error as { code?: string }
+      if (isConflict(code)) throw RemoteErrors.CONFLICTING_ENTITY(dataClass, refusalOf(code)!)
       if (VIOLATION.test(code)) throw RemoteErrors.REFUSED_ENTITY(dataClass, refusalOf(code)!)
       const clientError = this.errorOf(error)
       throw isLost(error as Error, clientError) ? RemoteErrors.OUTCOME_UNKNOWN(connection) : clientError

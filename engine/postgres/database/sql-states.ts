@@ -63,33 +63,51 @@ const EXPECTED_VALUES: Texts = {
 
 /** @param type of the column, as in `pg_type` */
 export const expectedValue = (code: string, type: string): string =>
-  EXPECTED_VALUES[code] ?? FORMS[type.replace(/^_/, '')] ?? 'a value that its column takes'
+  EXPECTED_VALUES[code] ?? FORMS[type] ?? (type.startsWith('_') ? expectedArray(type.slice(1)) : ANY_VALUE)
+
+const ANY_VALUE = 'a value that its column takes'
+
+const expectedArray = (type: string): string =>
+  FORMS[type] ? `an array, each element ${FORMS[type]},` : 'an array whose elements its column takes'
 
 /** Values of types that a text or an object cannot always be converted to. Types of the database itself are left out. */
 const FORMS: Texts = {
   bit: 'a text of the digits 0 and 1',
+  box: 'a text such as (3,4),(1,2)',
   varbit: 'a text of the digits 0 and 1',
   cidr: 'a network such as 10.0.0.0/8',
+  circle: 'a text such as <(1,2),3>',
+  daterange: 'a range such as [2020-01-31,2020-02-29)',
   inet: 'an IP address',
+  int4range: 'a range such as [1,10)',
+  int8range: 'a range such as [1,10)',
   interval: 'an interval such as 1 day 02:00:00',
   json: 'a text in JSON',
   jsonb: 'a text in JSON',
   macaddr: 'a MAC address',
   macaddr8: 'a MAC address',
   money: 'an amount such as 12.50',
+  numrange: 'a range such as [1.5,2.5)',
   pg_lsn: 'a text such as 16/B374D848',
+  point: 'a point such as (1,2)',
   tsquery: 'a text query such as fat & rat',
+  tsrange: 'a range such as [2020-01-31 08:00,2020-01-31 09:30)',
+  tstzrange: 'a range such as [2020-01-31 08:00Z,2020-01-31 09:30Z)',
   uuid: 'a UUID',
   xml: 'well-formed XML',
 }
+
+/** Reason why the value of a foreign key in another row prevents a change. */
+export const REFERENCED = 'a row refers to it'
 
 /** Reasons why an entity is refused, if no attribute can be named. */
 const REFUSALS: Texts = {
   '22': 'a rule of the table cannot work with its values',
   '22012': 'a rule of the table divides by zero',
   '23502': 'a value is missing that the table needs',
-  '23503': 'it refers to a row that does not exist, or a row refers to it',
-  '23505': 'another entity has the same value where the table takes no second one',
+  '23001': REFERENCED,
+  '23503': 'it refers to a row that does not exist',
+  '23505': 'another entity has a value that only one may have',
   '23514': 'a check of the table',
   '23P01': 'it conflicts with another entity',
   '428C9': 'the database itself gives one of these columns its value',
@@ -97,6 +115,9 @@ const REFUSALS: Texts = {
   // Program limit exceeded: an entry of an index has at most a third of a page.
   '54000': 'a value is too long for an index',
 }
+
+/** True for values that conflict with other rows: references and unique values. */
+export const isConflict = (code: string): boolean => /^(?:23001|23503|23505)$/.test(code)
 
 /** Reason why an entity is refused; undefined if the error is not about an entity. */
 export const refusalOf = (code: string): string | undefined =>

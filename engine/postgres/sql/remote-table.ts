@@ -28,6 +28,21 @@ export interface WrittenColumn {
   value(sql: string): string
 }
 
+/** A unique index that the model does not declare. */
+interface UniqueRule {
+  /** Names of its columns, or of the columns in its expressions and its condition. */
+  readonly columns: readonly string[]
+  /** False if it compares expressions, or only rows that meet a condition. */
+  readonly isPlain: boolean
+}
+
+/** A foreign key. */
+interface Reference {
+  readonly columns: readonly string[]
+  /** Dataclass of the table to which it leads, if there is one. */
+  readonly target: DataClass | undefined
+}
+
 /** The table of a dataclass, as the database describes it. */
 export interface RemoteTable {
   readonly dataClass: DataClass
@@ -51,8 +66,12 @@ export interface RemoteTable {
    * table.
    */
   readonly isOrdinary: boolean
-  /** Attributes of unique indexes by the names of the indexes, if these are known. */
+  /** Attributes of unique indexes by the names of the indexes, in a table that the server has created. */
   readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined
+  /** Unique indexes of other tables, by name. */
+  readonly uniqueRules: ReadonlyMap<string, UniqueRule>
+  /** Foreign keys of the table, by name. */
+  readonly references: ReadonlyMap<string, Reference>
   /** Columns of checks and of exclusion constraints, by the names of these. */
   readonly checks: ReadonlyMap<string, readonly string[]>
   /** True if the database has the function `tesser.fold`. */

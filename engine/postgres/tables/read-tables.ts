@@ -1,5 +1,5 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
-import type { DataClass, RemoteStorage } from '../../catalog/dataclass.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
 import { type CatalogTable, placeOf, placesStatement, readPlaces } from '../database/database-catalog.ts'
 import { markOf, uniqueIndexes } from '../owned/table-spec.ts'
 import { quoteName } from '../sql/quote.ts'
@@ -23,11 +23,12 @@ export function readTables(
   rows: readonly Cells[],
 ): Map<DataClass, RemoteTable | readonly string[]> {
   const { tables, hasFold } = readPlaces(rows)
+  const classes = new Map(dataClasses.map(each => [placeOf(each.remote!.schema, each.remote!.table), each]))
   return new Map(
     dataClasses.map(dataClass => {
       const catalogTable = tables.get(placeOf(dataClass.remote!.schema, dataClass.remote!.table))
       const table = catalogTable && HAVE_ROWS.includes(catalogTable.kind) ? catalogTable : undefined
-      return [dataClass, tableOf(dataClass, dataClass.remote!, table, hasFold)]
+      return [dataClass, tableOf(dataClass, table, { hasFold, classes })]
     }),
   )
 }
@@ -39,12 +40,18 @@ const isIdentity = ({ key, attributes }: DataClass, attribute: StorageAttribute)
 const cutKey = ({ name, type }: StorageAttribute, column: RemoteColumn): string =>
   `the column ${quoteName(column.name)} is of type ${column.sqlType}; ${name}, a ${type}, would show several of its values as one key: a string holds them all`
 
+interface Surroundings {
+  readonly hasFold: boolean
+  /** Dataclasses of the connection by the places of their tables. */
+  readonly classes: ReadonlyMap<string, DataClass>
+}
+
 function tableOf(
   dataClass: DataClass,
-  { schema, table, stamp, timestamp, ownedStorage: storage, columns: columnNames }: RemoteStorage,
   catalogTable: CatalogTable | undefined,
-  hasFold: boolean,
+  { hasFold, classes }: Surroundings,
 ): RemoteTable | readonly string[] {
+  const { schema, table, stamp, timestamp, ownedStorage: storage, columns: columnNames } = dataClass.remote!
   const from = quoteName(schema, table)
   if (!catalogTable && storage) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
   if (!catalogTable) return [`there is no table or view ${from}, or this role may not see it`]
@@ -91,9 +98,26 @@ function tableOf(
     isOrdinary: catalogTable.keepsCounts,
     hasFold,
     uniqueIndexes: storage ? uniqueIndexes(dataClass) : undefined,
+    uniqueRules: storage ? new Map() : uniqueRules(catalogTable),
+    references: new Map(
+      catalogTable.foreignKeys.map(({ name, columns, target }) => [
+        name,
+        { columns, target: classes.get(placeOf(target.schema, target.table)) },
+      ]),
+    ),
     checks: new Map(catalogTable.checks.map(({ name, columns }) => [name, columns])),
   }
 }
+
+const uniqueRules = ({ indexes }: CatalogTable): RemoteTable['uniqueRules'] =>
+  new Map(
+    indexes.flatMap(({ name, isUnique, hasCondition, columns, inputs }) => {
+      const namedColumns = columns.filter(column => column !== null)
+      const hasExpression = namedColumns.length < columns.length
+      const ruleColumns = hasExpression ? [...new Set([...namedColumns, ...inputs])] : namedColumns
+      return isUnique ? [[name, { columns: ruleColumns, isPlain: !hasCondition && !hasExpression }]] : []
+    }),
+  )
 
 /** SQL of a stamp, which has 32 bits. A row without a stamp has the first one. */
 const stampOf =

@@ -1,12 +1,12 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
-import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { ProtocolError } from '../../base/errors.ts'
-import { expectedValue, refusalOf } from '../database/sql-states.ts'
+import { expectedValue, isConflict, refusalOf } from '../database/sql-states.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import { describeValue } from '../../write/value/convert.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
+import { attributeOf, brokenReference, duplicateTogether, takenValues } from './conflicts.ts'
 import type { ColumnValues } from '../sql/write-statements.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
 
@@ -16,6 +16,8 @@ interface StatementError extends Error {
   readonly detail?: string
   readonly column?: string
   readonly constraint?: string
+  /** Name of the table with the constraint. */
+  readonly table?: string
   /** Set for an error about a value of a domain. */
   readonly dataType?: string
   /** Function of the server that raised the error. */
@@ -51,7 +53,7 @@ export function problemsOf(
   view: View,
   unfitAttribute?: StorageAttribute,
 ): ProtocolError[] | undefined {
-  const { code = '', detail = '', column, constraint, message, routine } = error as StatementError
+  const { code = '', detail = '', column, constraint, message, routine, table: referrer } = error as StatementError
   const { dataClass } = table
   const [, list = '', parts = ''] = DETAIL.exec(detail) ?? []
   const checkedColumns = table.checks.get(constraint ?? '')
@@ -66,7 +68,8 @@ export function problemsOf(
   const refusal = (name: string | undefined): ProtocolError => {
     const visible = name !== undefined && visibleName(name, table, view)
     const reason = refusalOf(code) ?? 'a rule of the table'
-    return RemoteErrors.REFUSED_ENTITY(dataClass.name, visible ? `${reason} (${visible})` : reason)
+    const error = isConflict(code) ? RemoteErrors.CONFLICTING_ENTITY : RemoteErrors.REFUSED_ENTITY
+    return error(dataClass.name, visible ? `${reason} (${visible})` : reason)
   }
   // Missing rights have the same error code, but concern the operator.
   if (routine === 'ExecWithCheckOptions')
@@ -81,9 +84,17 @@ export function problemsOf(
     const reason = name ? `the check ${name}` : 'a check'
     return RemoteErrors.REFUSED_VALUE(attribute.name, describeValue(attribute, value), dataClass.name, reason)
   }
+  const visibleConstraint = constraint && visibleName(constraint, table, view)
+  const conflict = { table, values, view, attribute, referrer, constraint, visibleName: visibleConstraint }
   switch (code) {
-    case '23505':
-      return attribute ? duplicate(attribute, value as Value, dataClass) : [refusal(constraint)]
+    case '23505': {
+      const taken = takenValues(conflict)
+      if (taken) return [taken]
+      const isSent = isComposite || (attribute && values.has(attribute))
+      return attribute
+        ? duplicate(attribute, isSent ? describeValue(attribute, value as Value) : shown(attribute, parts))
+        : [refusal(constraint)]
+    }
     case '23503': {
       const relation = dataClass.attributes.find(each => each.kind === 'relatedEntity' && each.foreignKey === attribute)
       return attribute && relation?.kind === 'relatedEntity' && view.shows(relation) && value !== null
@@ -94,7 +105,7 @@ export function problemsOf(
               relation.target.name,
             ),
           ]
-        : [refusal(constraint)]
+        : [brokenReference(conflict, namesIn(list)) ?? refusal(constraint)]
     }
     case '23502':
       return [attribute ? WriteErrors.MANDATORY(attribute.name) : refusal(column)]
@@ -134,28 +145,12 @@ function visibleName(
     : name
 }
 
-function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataClass): ProtocolError[] {
-  const description = describeValue(attribute, value)
+/** A value that the request does not contain, such as the next number of a sequence. @param text as the database writes it */
+const shown = ({ type }: StorageAttribute, text: string): string =>
+  type !== 'string' && /^-?\d+$/.test(text) ? text : JSON.stringify(text)
+
+function duplicate(attribute: StorageAttribute, description: string): ProtocolError[] {
+  const { dataClass } = attribute
   const problem = WriteErrors.DUPLICATE(attribute.name, description)
   return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(description, dataClass.name)] : [problem]
-}
-
-/** Error of values that are unique only together. An update lacks the values that it does not change. */
-function duplicateTogether(members: readonly StorageAttribute[], values: ColumnValues, view: View): ProtocolError {
-  const [{ name, dataClass }] = members as [StorageAttribute]
-  if (!members.every(member => view.shows(member))) return WriteErrors.HIDDEN(dataClass.name)
-  const descriptions = members.map(member => {
-    const value = values.get(member)
-    return value === undefined ? `the same ${member.name}` : `${member.name} ${describeValue(member, value)}`
-  })
-  return WriteErrors.DUPLICATE_TOGETHER(name, descriptions.join(' and '))
-}
-
-/** The attribute of these columns. */
-function attributeOf({ columns }: RemoteTable, names: readonly string[]): StorageAttribute | undefined {
-  for (const [attribute, remoteColumns] of columns) {
-    if (remoteColumns.length === names.length && remoteColumns.every(({ name }) => names.includes(name)))
-      return attribute
-  }
-  return undefined
 }

@@ -35,6 +35,8 @@ export function describedTables(
       comment: null,
       columns: described,
       checks: [],
+      indexes: [],
+      foreignKeys: [],
     })
     return [schema, table, description, 't', 'f', hasFold ? 't' : 'f', 'f']
   })
