@@ -131,23 +131,30 @@ function lossOfLabel(labels: readonly string[]): Loss<string> {
 
 /** Check of arrays of any depth. */
 function lossOfElements(type: string, modifier: number): Loss<Value> | undefined {
-  const loss = type.startsWith('_') ? lossOfText(type.slice(1), modifier) : undefined
+  if (!type.startsWith('_')) return undefined
+  const holdsTexts = TEXTS.has(type.slice(1))
+  const loss = lossOfText(type.slice(1), modifier)
+  if (!holdsTexts && !loss) return undefined
   const ofElement: Loss<unknown> = value => {
-    if (!Array.isArray(value)) return value === null || typeof value === 'object' ? undefined : loss!(String(value))
+    if (!Array.isArray(value)) {
+      if (value === null) return undefined
+      // The database would store the JSON of any other value as the text.
+      if (holdsTexts && typeof value !== 'string') return 'a text'
+      return typeof value === 'object' ? undefined : loss?.(String(value))
+    }
     for (const element of value) {
       const expected = ofElement(element)
       if (expected !== undefined) return expected
     }
     return undefined
   }
-  return (
-    loss &&
-    (value => {
-      const expected = Array.isArray(value) ? ofElement(value) : undefined
-      return expected && `${expected} as each element`
-    })
-  )
+  return value => {
+    const expected = Array.isArray(value) ? ofElement(value) : undefined
+    return expected && `${expected} as each element`
+  }
 }
+
+const TEXTS: ReadonlySet<string> = new Set(['text', 'varchar', 'bpchar', 'citext', 'name'])
 
 const lossOfHstore: Loss<Value> = value =>
   Object.values(value as object).every(each => each === null || typeof each === 'string')
