@@ -36,6 +36,7 @@ export {
   placeOf,
   readTable,
 } from './postgres/database/database-catalog.ts'
+export { MISSING_PASSWORD } from './postgres/database/reachability.ts'
 export { foldFunction } from './postgres/sql/fold-sql.ts'
 export { quoteName } from './postgres/sql/quote.ts'
 export { describeKernels } from './simd/kernels.ts'

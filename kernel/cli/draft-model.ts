@@ -1,3 +1,4 @@
+import { dirname, relative, resolve } from 'node:path'
 import { loadModel } from '../../engine/index.ts'
 
 /** Content of a model file that is created from another description of the data. */
@@ -71,9 +72,15 @@ export function add({ dataClasses }: DraftModel, { attributes }: Pick<Addition, 
   for (const [dataClass, name, attribute] of attributes) dataClasses[dataClass]!.attributes[name] = attribute
 }
 
-/** Text of a model file that names its schema. */
-export const modelText = (model: DraftModel): string =>
-  `${JSON.stringify({ $schema: 'node_modules/tesser/config/model.schema.json', ...model }, null, 2)}\n`
+/** Text of the model file `path`, which names its schema. */
+export const modelText = (model: DraftModel, path: string): string =>
+  `${JSON.stringify({ $schema: schemaReference(path, 'model'), ...model }, null, 2)}\n`
+
+/** Reference from the file `path` to a schema of this package, which is installed in the working directory. */
+export function schemaReference(path: string, schema: 'model' | 'tesser.config'): string {
+  const folder = relative(dirname(resolve(path)), process.cwd()).replaceAll('\\', '/')
+  return `${folder && `${folder}/`}node_modules/tesser/config/${schema}.schema.json`
+}
 
 /** Problems that the model checks find, in their wording. */
 export function modelProblems(model: DraftModel): readonly string[] {

@@ -52,8 +52,14 @@ export class Reachability {
 /** The message of the driver for a server that accepts connections and sends nothing. */
 const SILENT_CONNECTION = /^Connection terminated due to connection timeout/
 
+/** The message of the driver if it has no password to send. */
+export const MISSING_PASSWORD = /client password must be a string/
+
 /** Reasons of an error, since several addresses of a host may all refuse. */
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
-  return SILENT_CONNECTION.test(error.message) ? 'it does not answer a connection in time' : error.message
+  if (SILENT_CONNECTION.test(error.message)) return 'it does not answer a connection in time'
+  return MISSING_PASSWORD.test(error.message)
+    ? 'it asks for a password, and neither the connection, PGPASSWORD nor .pgpass has one'
+    : error.message
 }

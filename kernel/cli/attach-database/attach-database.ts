@@ -4,7 +4,7 @@ import { quantity } from '../../../engine/base/counted.ts'
 import { suggestion } from '../../../engine/base/suggestion.ts'
 import { foldFunction } from '../../../engine/command-line.ts'
 import { loadModel } from '../../../engine/index.ts'
-import { modelText } from '../draft-model.ts'
+import { modelText, schemaReference } from '../draft-model.ts'
 import { openSource } from '../clone-database/open-source.ts'
 import { SourceError, type SourceTable, type SqlSource } from '../clone-database/source.ts'
 import { attachedModel, type AttachedModel, type AttachOptions } from './attached-model.ts'
@@ -89,7 +89,7 @@ async function readTables(
     for (const name of givenNames)
       if (!tableNames.includes(name))
         throw new SourceError(
-          `--${option} ${name}: ${source.address} has no table or view of that name that this user may read${suggestion(name, [...tableNames, ...views])}`,
+          `--${option} ${name}: ${source.address} has no table or view of that name that this user may read${suggestTable(name, [...tableNames, ...views])}`,
         )
   const schemaNames = new Set(tables.map(({ place }) => place!.schema))
   for (const schema of schemas ?? [])
@@ -108,6 +108,12 @@ async function readTables(
   )
 }
 
+/** A table whose name exists once is named without its schema. */
+function suggestTable(name: string, names: readonly string[]): string {
+  const ownName = name.slice(name.indexOf('.') + 1)
+  return suggestion(names.includes(ownName) ? ownName : name, names)
+}
+
 function writeFiles(
   files: Files,
   source: SqlSource,
@@ -120,14 +126,14 @@ function writeFiles(
   const { sql, indexes } = prepareSql(foldFunction(), model, tables, decodeURIComponent(username) || undefined)
   const variable = `TESSER_${connection.replaceAll('-', '_').toUpperCase()}_PASSWORD`
   const config = {
-    $schema: 'node_modules/tesser/config/tesser.config.schema.json',
+    $schema: schemaReference(files.config, 'tesser.config'),
     model: basename(files.model),
     connections: {
       [connection]: { url: source.address, ...(source.hasPassword && { password: { env: variable } }) },
     },
   }
   mkdirSync(to, { recursive: true })
-  write(files.model, modelText(model))
+  write(files.model, modelText(model, files.model))
   write(files.config, `${JSON.stringify(config, null, 2)}\n`)
   write(files.sql, sql)
   const relations = Object.values(model.dataClasses)

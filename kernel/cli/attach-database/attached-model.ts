@@ -35,7 +35,7 @@ export interface AttachedModel {
 interface ServerColumn {
   readonly option: 'stamp' | 'timestamp'
   readonly requirement: string
-  fits(column: SourceColumn): boolean
+  fits(column: SourceColumn, table: SourceTable): boolean
   /** Matches the usual names of such columns. */
   readonly usual: RegExp
 }
@@ -43,8 +43,14 @@ interface ServerColumn {
 const SERVER_COLUMNS: readonly ServerColumn[] = [
   {
     option: 'stamp',
-    requirement: 'a whole number that is never null',
-    fits: ({ attribute, isNullable }) => /^(?:word|long|long64)$/.test(attribute.type) && !isNullable,
+    requirement: 'a whole number that is never null, is in no key, and is not generated',
+    fits: ({ name, attribute, isNullable, isGenerated, increments }, { primaryKey, foreignKeys }) =>
+      /^(?:word|long|long64)$/.test(attribute.type) &&
+      !isNullable &&
+      !isGenerated &&
+      !increments &&
+      !primaryKey.includes(name) &&
+      !foreignKeys.some(({ columns }) => columns.includes(name)),
     usual: /^(?:row_?|lock_?|opt_?lock_?)?version$/i,
   },
   {
@@ -135,10 +141,10 @@ function readOnlyReason({ place }: SourceTable, { columns, isKept }: KeyChoice):
 
 function serverColumn(
   { option, fits }: ServerColumn,
-  { columns }: SourceTable,
+  table: SourceTable,
   options: AttachOptions,
 ): SourceColumn | undefined {
-  return columns.find(column => column.name === options[option] && fits(column))
+  return table.columns.find(column => column.name === options[option] && fits(column, table))
 }
 
 function noteServerColumn(
@@ -150,16 +156,16 @@ function noteServerColumn(
   const { option, requirement, fits, usual } = server
   const columnName = options[option]
   if (columnName === undefined) {
-    for (const { name, columns } of tables)
-      for (const column of columns)
-        if (usual.test(column.name) && fits(column))
-          notes.add(`${name}.${column.name}`, `could be the ${option} of its table: --${option} ${column.name}`)
+    for (const table of tables)
+      for (const column of table.columns)
+        if (usual.test(column.name) && fits(column, table))
+          notes.add(`${table.name}.${column.name}`, `could be the ${option} of its table: --${option} ${column.name}`)
     return
   }
   if (!tables.some(table => serverColumn(server, table, options)))
     throw new SourceError(`--${option} ${columnName}: no table has a column of that name that is ${requirement}`)
-  for (const { name, columns } of tables)
-    for (const column of columns)
-      if (column.name === columnName && !fits(column))
-        notes.add(`${name}.${columnName}`, `is not the ${option}: it is not ${requirement}`)
+  for (const table of tables)
+    for (const column of table.columns)
+      if (column.name === columnName && !fits(column, table))
+        notes.add(`${table.name}.${columnName}`, `is not the ${option}: it is not ${requirement}`)
 }

@@ -55,7 +55,6 @@ export function prepareSql(
   const sql = `-- Optional. Lets text searches and relations of Tesser use indexes; nothing else changes. Run it as the owner of the tables, outside
 -- of a transaction, and leave out what is not worth its space.
 
-CREATE SCHEMA IF NOT EXISTS tesser;
 ${foldFunction.trim().replace(/;?$/, ';')}
 ${user === undefined ? '' : `GRANT USAGE ON SCHEMA tesser TO ${quoteName(user)};\n`}
 ${indexes.map(each => `${each}\n`).join('')}`

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
 import { readJsonFile } from '../../../config/read-json-file.ts'
 import { quantity } from '../../../engine/base/counted.ts'
@@ -100,7 +100,8 @@ async function writeModel(
   const { model, notes } = proposeCopy(measuredTables, { name, names, viewKeys: views })
   notes.forEach(print)
   loadModel(model)
-  writeFileSync(config.model, modelText(model), { flag: 'wx' })
+  mkdirSync(dirname(config.model), { recursive: true })
+  writeFileSync(config.model, modelText(model, config.model), { flag: 'wx' })
 }
 
 /** Measures values, and replaces the types that depend on them. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { quoteName } from '../../../engine/command-line.ts'
+import { MISSING_PASSWORD, quoteName } from '../../../engine/command-line.ts'
 import { driver } from './drivers.ts'
 import { withPassword } from './password.ts'
 import { readPostgresTables } from './postgres-catalog.ts'
@@ -73,8 +73,13 @@ export function withoutPassword(address: string): string {
 }
 
 /** Message of an error; a host may have several addresses that all refuse. */
-const messageOf = (error: unknown): string =>
-  error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : (error as Error).message
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+  const { message } = error as Error
+  return MISSING_PASSWORD.test(message)
+    ? 'the database asks for a password, and there is none in the address, in PGPASSWORD or in .pgpass'
+    : message
+}
 
 class Postgres implements SqlSource {
   readonly quote = quoteName

@@ -1,5 +1,5 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
 import { quantity } from '../../../engine/base/counted.ts'
 import { describeSystemError } from '../../../engine/base/system-error.ts'
@@ -218,6 +218,7 @@ async function copy(
 
 function writeModel(path: string, model: object): void {
   const unfinishedPath = `${path}.part`
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(unfinishedPath, `${JSON.stringify(model, null, 2)}\n`)
   renameSync(unfinishedPath, path)
 }

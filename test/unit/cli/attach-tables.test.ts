@@ -229,6 +229,13 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: '--stamp of a key, a foreign key or a number of a sequence changes nothing',
+    sql: `CREATE TABLE a (id int PRIMARY KEY, n int NOT NULL); CREATE TABLE b (n int PRIMARY KEY); CREATE TABLE c (id int PRIMARY KEY, n int NOT NULL REFERENCES b);
+      CREATE TABLE d (id int PRIMARY KEY, n serial NOT NULL)`,
+    options: { stamp: 'n' },
+    says: ['each of b.n, c.n, d.n is not the stamp: it is not a whole number that is never null, is in no key'],
+  },
+  {
     name: '--stamp and --timestamp name columns that the server sets',
     sql: `CREATE TABLE a (id int PRIMARY KEY, version int NOT NULL, changed timestamptz NOT NULL); CREATE TABLE b (id int PRIMARY KEY, version int, changed date);
       CREATE TABLE c (id int PRIMARY KEY)`,

@@ -1,6 +1,7 @@
 /** `tesser attach`: the files that it writes, and what it refuses. */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { type AddressInfo, createServer } from 'node:net'
+import { join, relative, resolve } from 'node:path'
 import t from 'tap'
 import { attachDatabase, type AttachArguments } from '../../../kernel/cli/attach-database/attach-database.ts'
 import { startPostgres } from '../../support/databases/sql-servers.ts'
@@ -25,6 +26,11 @@ const REFUSALS: readonly Refusal[] = [
     name: '--table',
     options: { names: { flim: 'Film' } },
     says: '--table flim: ADDRESS has no table or view of that name that this user may read; did you mean "film"?',
+  },
+  {
+    name: '--table with a schema',
+    options: { names: { 'public.film': 'Film' } },
+    says: '--table public.film: ADDRESS has no table or view of that name that this user may read; did you mean "film"?',
   },
   {
     name: '--key of a view',
@@ -76,10 +82,10 @@ else {
 
   t.test('files', async t => {
     const source = server.url.replace('bench@', 'bench:sec%2Fret@localhost')
-    const { config, text } = await attach(t, server, SHOP, { source, connection: 'the-shop' })
+    const { model, config, text, to } = await attach(t, server, SHOP, { source, connection: 'the-shop' })
     const url = source.replace(':sec%2Fret', '')
     t.strictSame(config, {
-      $schema: 'node_modules/tesser/config/tesser.config.schema.json',
+      $schema: config.$schema,
       model: 'model.json',
       connections: { 'the-shop': { url, password: { env: 'TESSER_THE_SHOP_PASSWORD' } } },
     })
@@ -87,6 +93,9 @@ else {
       text,
       'the password is not in a file: the server reads it from the environment variable TESSER_THE_SHOP_PASSWORD',
     )
+    const schemas = [model, config].map(({ $schema }) => relative('.', resolve(to, $schema)))
+    const folder = join('node_modules', 'tesser', 'config')
+    t.same(schemas, [join(folder, 'model.schema.json'), join(folder, 'tesser.config.schema.json')], 'of the package')
     t.match(text, 'next: TESSER_THE_SHOP_PASSWORD=… npx tesser start --config TO/tesser.config.json')
     t.notMatch(text, /sec/)
     const hidden = await attach(t, server, SHOP, { source: `${server.url}&password=secret` })
@@ -95,6 +104,35 @@ else {
     const bare = await attach(t, server, SHOP)
     t.same(Object.keys(bare.config.connections.main), ['url'])
     t.match(bare.text, 'next: npx tesser start --config TO/tesser.config.json')
+  })
+
+  t.test('a password that is missing', async t => {
+    // The driver notices it when the server continues the handshake.
+    const asking = createServer(socket => {
+      const answer = (state: number, text: string): void => {
+        const message = Buffer.alloc(9 + text.length)
+        message.write('R')
+        message.writeInt32BE(message.length - 1, 1)
+        message.writeInt32BE(state, 5)
+        message.write(text, 9)
+        socket.write(message)
+      }
+      socket.once('data', () => {
+        answer(10, 'SCRAM-SHA-256\0\0')
+        socket.once('data', () => answer(11, 'r=x,s=x,i=1'))
+      })
+    })
+    await new Promise<void>(done => asking.listen(0, '127.0.0.1', done))
+    t.teardown(() => asking.close())
+    const { port } = asking.address() as AddressInfo
+    const given = { to: t.testdir({}), connection: 'main', names: {}, keys: {} }
+    await t.rejects(
+      attachDatabase({ source: `postgres://me@127.0.0.1:${port}/shop`, ...given }, () => {}),
+      {
+        name: 'SourceError',
+        message: /^PostgreSQL: the database asks for a password, and there is none in the address, in PGPASSWORD/,
+      },
+    )
   })
 
   t.test('refusals, which write nothing', async t => {
@@ -135,6 +173,7 @@ else {
       CREATE VIEW names AS SELECT name FROM country; CREATE TABLE link (a int REFERENCES city, b int REFERENCES city, PRIMARY KEY (a, b))`,
       { keys: { names: 'name' } },
     )
+    t.equal(sql.split('CREATE SCHEMA').length, 2)
     const indexes = sql.split('\n').filter(line => line.startsWith('CREATE INDEX'))
     const cut = long.slice(0, 56)
     t.strictSame(indexes, [

@@ -14,6 +14,8 @@ interface Attached {
   readonly config: Json
   readonly sql: string
   readonly text: string
+  /** Folder of the files. */
+  readonly to: string
 }
 
 /** Attaches all that a script makes in an empty database. */
@@ -36,7 +38,7 @@ export async function attachAsItIs(t: Test, source: string, more: Partial<Attach
   const model = JSON.parse(read('model.json'))
   loadModel(model)
   const text = lines.join('\n').replaceAll(to, 'TO').replaceAll(source, 'ADDRESS')
-  return { model, config: JSON.parse(read('tesser.config.json')), sql: read('prepare.sql'), text }
+  return { model, config: JSON.parse(read('tesser.config.json')), sql: read('prepare.sql'), text, to }
 }
 
 export const EMPTY = `DO $$ DECLARE name text; BEGIN

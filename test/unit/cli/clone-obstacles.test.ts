@@ -7,6 +7,7 @@ import t from 'tap'
 import type { Config } from '../../../config/load-config.ts'
 import { openEngine } from '../../../engine/index.ts'
 import { check } from '../../../kernel/cli/check.ts'
+import { cloneDatabase } from '../../../kernel/cli/clone-database/clone-database.ts'
 import { load } from '../../../kernel/cli/load.ts'
 import { createServer, engineOptions } from '../../../kernel/main.ts'
 import { cloneWorld } from '../../support/commands/database-clones.ts'
@@ -50,6 +51,10 @@ t.test('the model can be edited before the rows are copied', async t => {
     join(world.cwd, 'a.db'),
     `CREATE TABLE a (id integer PRIMARY KEY, n text); INSERT INTO a VALUES (1, '5'), (7, 'x')`,
   )
+  const elsewhere = { ...world.config, model: join(world.cwd, 'new', 'folder', 'model.json') }
+  const copy = { source: path, modelOnly: true, resume: false }
+  t.ok(await cloneDatabase(elsewhere, copy, () => {}))
+  t.ok(existsSync(elsewhere.model), 'its folder is made')
   const { text } = await world.clone(path, { modelOnly: true })
   t.match(text, 'is written')
   t.notOk(existsSync(world.config.data))
