@@ -16,6 +16,7 @@ import {
 } from '../../engine/index.ts'
 import { besidesOf } from '../backup-files.ts'
 import { describeSize } from './describe-size.ts'
+import { notIncluded } from './not-included.ts'
 import { withProgress } from './progress.ts'
 
 export interface BackupArguments {
@@ -42,7 +43,7 @@ export async function backup(config: Config, { place, full, keepDays }: BackupAr
     }),
   )
   const removalText = result.removed.length > 0 ? `; ${quantity(result.removed.length, 'older one')} removed` : ''
-  return `backup ${result.name} in ${place.folder}: ${result.kind}, ${describeSize(result.bytes)}, stamp ${result.stamp}${removalText}`
+  return `backup ${result.name} in ${place.folder}: ${result.kind}, ${describeSize(result.bytes)}, stamp ${result.stamp}${removalText}${notIncluded(config)}`
 }
 
 /** `tesser backup list`. @returns a line for each backup */

@@ -9,6 +9,7 @@ import { directoryFile } from '../auth/directory.ts'
 import { rolesFile } from '../auth/roles-file.ts'
 import { engineOptions } from '../main.ts'
 import { describeSize } from './describe-size.ts'
+import { notIncluded } from './not-included.ts'
 import { withProgress } from './progress.ts'
 
 /** `tesser dump`. @returns the outcome, for the operator @throws {DumpError} */
@@ -27,7 +28,7 @@ export async function dump(
       onProgress,
     }),
   )
-  return `${folder} has ${quantity(entities, 'entity', 'entities')}, ${describeSize(bytes)}, stamp ${stamp}`
+  return `${folder} has ${quantity(entities, 'entity', 'entities')}, ${describeSize(bytes)}, stamp ${stamp}${notIncluded(config)}`
 }
 
 interface UndumpArguments {

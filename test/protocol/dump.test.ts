@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { type Config, loadConfig } from '../../config/load-config.ts'
 import { addUser } from '../../kernel/cli/accounts.ts'
+import { backup } from '../../kernel/cli/backup.ts'
 import { dump, undump } from '../../kernel/cli/dump.ts'
 import { company } from '../support/fixtures/company.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
@@ -20,6 +21,27 @@ async function answers(server: TestServer): Promise<unknown> {
   const { text } = await server.get('/$catalog/$all')
   return [text, ...all.map(answer => answer.text)]
 }
+
+t.test('a dump and a backup say that entities in databases are not in them', async t => {
+  const folder = temporaryFolder(t)
+  const server = await startServer(t, company, { folder })
+  await server.close()
+  const config = loadConfig({ cwd: folder, env: {}, flags: { model: 'model.json', data: 'store' } })
+  const { dataClasses, ...model } = JSON.parse(readFileSync(config.model, 'utf8'))
+  const film = { key: 'id', attributes: { id: { type: 'long' } }, storage: { postgres: 'main' } }
+  const say = (more: object): void =>
+    writeFileSync(config.model, JSON.stringify({ ...model, dataClasses: { ...dataClasses, ...more } }))
+  const place = { folder: join(folder, 'backups') }
+  for (const [more, said] of [
+    [{ Film: film }, 'Film are'],
+    [{ Film: film, Actor: film }, 'Film and 1 more dataclass are'],
+  ] as const) {
+    say(more)
+    const sentence = `; not included: the entities of ${said} in a database, which has its own backups`
+    t.match(await dump(config, { folder: join(folder, said), ...DUMP }), sentence)
+    t.match(await backup(config, { place, full: true }), sentence)
+  }
+})
 
 t.test('a server of a store that was made from a dump gives the same answers', async t => {
   const folder = temporaryFolder(t)

@@ -134,7 +134,10 @@ async function testRefusals({ url, run }: SqlServer): Promise<void> {
     const gone = await send('Gone')
     t.equal(gone.status, 503)
     t.match(gone.text, /tables of the database .*main.* have changed, or do not fit the model; try again in a moment/)
-    t.equal((await send('Gone')).status, 503, 'it does not come back by itself')
+    const unusable = await send('Gone')
+    t.equal(unusable.status, 503, 'it does not come back by itself')
+    t.match(unusable.text, /the table of Gone does not fit its model; the operator finds the reason in the log/)
+    t.equal(unusable.headers['retry-after'], '5')
     await run('CREATE VIEW gone AS SELECT 2 AS id')
   })
 

@@ -51,7 +51,8 @@ export class DescribedTables {
     const description = this.descriptions.get(connection)
     const table = description?.tables.get(dataClass)
     if (table !== undefined && !Array.isArray(table)) return table as RemoteTable
-    if (description && performance.now() - description.at < RETRY_MS) throw RemoteErrors.UNUSABLE(dataClass.name)
+    if (description && performance.now() - description.at < RETRY_MS)
+      throw RemoteErrors.UNUSABLE(dataClass.name).retryAfter(RETRY_MS / 1000)
     need(() => this.describe(connection))
     return this.of(dataClass, need)
   }
