@@ -80,13 +80,14 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion'
  */
 export function headFor(message: unknown, head: Head): Head {
   if (!isObject(message) || !isObject(message.params)) return head
+  const { method } = message
   const { _meta: meta, name } = message.params
   const version = isObject(meta) ? meta[VERSION] : undefined
   const sentVersion = head['mcp-protocol-version']
   if (typeof version !== 'string' || sentVersion === undefined || !isEarlier(sentVersion, version)) return head
   return {
-    'mcp-method': String(message.method),
-    ...(typeof name === 'string' && { 'mcp-name': name }),
+    ...(isHeaderValue(method) && { 'mcp-method': method }),
+    ...(isHeaderValue(name) && { 'mcp-name': name }),
     ...head,
     'mcp-protocol-version': version,
   }
@@ -95,6 +96,9 @@ export function headFor(message: unknown, head: Head): Head {
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 const isEarlier = (version: string, other: string): boolean => DATE.test(version) && DATE.test(other) && version < other
+
+/** False for a value that no header can have. The message is refused then, as one whose header is missing. */
+const isHeaderValue = (value: unknown): value is string => typeof value === 'string' && /^[!-~]+$/.test(value)
 
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -77,6 +77,20 @@ const MALFORMED: readonly Malformed[] = [
     has: rpc(-32_020),
   },
   {
+    says: 'an earlier version in the header, and a name that no header can have',
+    body: call('größe\n→', {}, { _meta: META }),
+    headers: { 'mcp-protocol-version': '2025-03-26' },
+    status: 400,
+    has: rpc(-32_020),
+  },
+  {
+    says: 'an earlier version in the header, and no method',
+    body: { ...COUNT, method: { toString: 1 }, params: { _meta: META } },
+    headers: { 'mcp-protocol-version': '2025-03-26' },
+    status: 400,
+    has: rpc(-32_600),
+  },
+  {
     says: 'a future version',
     body: call('query', {}, { _meta: { ...META, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' } }),
     headers: { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/call', 'mcp-name': 'query' },
