@@ -37,6 +37,8 @@ interface Draft {
   dataClass: Mutable<DataClass> & { attributesByName: Map<string, Attribute>; referencedBy: RelatedEntityAttribute[] }
   model: DataClassModel
   positions: Readonly<Record<string, number>>
+  /** Names of attributes with the keys of related entities. */
+  foreignKeys: ReadonlySet<string>
 }
 
 /**
@@ -56,7 +58,7 @@ export function buildCatalog(
   for (const [name, dataClassModel] of Object.entries(checkedModel.dataClasses)) {
     const { tableNumber, attributes: positions } = assignedNumbers.dataClasses[name]!
     const dataClass = emptyDataClass(name, dataClassModel, tableNumber, restPath)
-    drafts.set(name, { dataClass, model: dataClassModel, positions })
+    drafts.set(name, { dataClass, model: dataClassModel, positions, foreignKeys: foreignKeysOf(dataClassModel) })
   }
   const byCollection = new Map([...drafts.values()].map(draft => [draft.dataClass.collectionName, draft]))
 
@@ -80,7 +82,7 @@ export function buildCatalog(
     } as const
     switch (model.kind) {
       case 'calculated':
-        return { ...base, ...calculatedOptions(draft.model, name, model) }
+        return { ...base, ...calculatedOptions(draft, name, model) }
       case 'relatedEntity': {
         const target = drafts.get(model.type)!.dataClass
         const relation: RelatedEntityAttribute = {
@@ -115,7 +117,7 @@ export function buildCatalog(
         return { ...base, kind: 'alias', scope, path: model.path.split('.'), relations, target }
       }
       default: {
-        const attribute: Mutable<StorageAttribute> = { ...base, ...storageOptions(draft.model, name, model) }
+        const attribute: Mutable<StorageAttribute> = { ...base, ...storageOptions(draft, name, model) }
         if (model.default !== undefined)
           attribute.default = TYPES[model.type].convert(model.default, attribute, false) as Value
         attribute.properties = declaredProperties(attribute, model, draft.positions)
@@ -224,16 +226,16 @@ function formerNames({ storage, formerName, attributes }: DataClassModel): Owned
   return { formerTable: storage?.table === undefined ? formerName : undefined, formerColumns }
 }
 
-function storageOptions(dataClass: DataClassModel, name: string, model: StorageModel) {
+const foreignKeysOf = ({ attributes }: DataClassModel): ReadonlySet<string> =>
+  new Set(Object.values(attributes).flatMap(each => (each.kind === 'relatedEntity' ? [each.foreignKey] : [])))
+
+function storageOptions({ model: dataClass, foreignKeys }: Draft, name: string, model: StorageModel) {
   const isKey = dataClass.key === name
-  const isForeignKey = Object.values(dataClass.attributes).some(
-    a => a.kind === 'relatedEntity' && a.foreignKey === name,
-  )
   const unique = isKey || (model.unique ?? false)
   return {
     kind: 'storage',
     type: model.type,
-    indexed: unique || isForeignKey || (model.indexed ?? false),
+    indexed: unique || foreignKeys.has(name) || (model.indexed ?? false),
     unique,
     mandatory: isKey || (model.mandatory ?? false),
     readOnly: model.readOnly ?? false,
@@ -258,13 +260,11 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
   } as const
 }
 
-function indexTogether(
-  { dataClass, model, positions }: Draft,
-  together: readonly StorageAttribute[],
-): StorageAttribute {
+function indexTogether(draft: Draft, together: readonly StorageAttribute[]): StorageAttribute {
+  const { dataClass, positions } = draft
   const name = nameTogether(together.map(member => member.name))
   return {
-    ...storageOptions(model, name, { type: 'string', unique: true }),
+    ...storageOptions(draft, name, { type: 'string', unique: true }),
     name,
     dataClass,
     scope: 'private',
@@ -281,7 +281,7 @@ function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): Ve
 }
 
 /** Options of a calculated attribute. A stored one differs from a storage attribute only in the source of its values. */
-function calculatedOptions(dataClass: DataClassModel, name: string, { type, code, ...model }: CalculatedModel) {
+function calculatedOptions(draft: Draft, name: string, { type, code, ...model }: CalculatedModel) {
   const { stored = false, indexed = false } = model
   if (!stored)
     return {
@@ -292,6 +292,6 @@ function calculatedOptions(dataClass: DataClassModel, name: string, { type, code
       vector: undefined,
       calculation: code,
     } as const
-  const options = storageOptions(dataClass, name, { type, indexed, ...parameterOptions(model), readOnly: true })
+  const options = storageOptions(draft, name, { type, indexed, ...parameterOptions(model), readOnly: true })
   return { ...options, calculation: code ?? { settable: false, fingerprint: '' } }
 }
