@@ -1,3 +1,6 @@
+import { InputError } from '../base/input-error.ts'
+import { excerpt } from '../base/text/excerpt.ts'
+
 /** A number with a currency, as `$13.37`, `1.234,50 €` or `($5.00)`. */
 interface Amount {
   readonly currency: string
@@ -27,6 +30,13 @@ export function splitAmount(text: string, given: readonly string[] = []): Amount
     if (amount?.currency === ANY_CURRENCY) return { ...amount, currency }
   }
   return split(text)
+}
+
+/** @throws {InputError} a text is not a currency: a digit of a number would be left out with it */
+export function checkCurrencies(currencies: readonly string[] = []): void {
+  const wrong = currencies.find(text => !/^[^\d\s.,'’+()-][^\d]{0,9}$/u.test(text))
+  if (wrong !== undefined)
+    throw new InputError(`${JSON.stringify(excerpt(wrong))} is not a currency: give signs or words such as $,€,EUR,kr.`)
 }
 
 /** The sign of Unicode for a currency without a sign. */

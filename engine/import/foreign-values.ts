@@ -1,4 +1,5 @@
 import { DATE_ORDERS, DECIMALS } from '../base/row-formats.ts'
+import { excerpt } from '../base/text/excerpt.ts'
 import { parseDate } from '../base/time/read-date.ts'
 import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
@@ -51,9 +52,9 @@ export function readForeign(attribute: Attribute, field: string, format: Foreign
 function dateIn(name: string, field: string, format: ForeignFormat): string | undefined {
   const date = foreignDate(field, format)
   if (typeof date === 'symbol')
-    throw new Error(`${name}: the year of "${field}" may be of two centuries; the option years says of which`)
+    throw new Error(`${name}: the year of "${excerpt(field)}" may be of two centuries; the option years says of which`)
   if (date === undefined && isShortDate(field))
-    throw new Error(`${name}: the year of "${field}" has fewer than four digits`)
+    throw new Error(`${name}: the year of "${excerpt(field)}" has fewer than four digits`)
   return date
 }
 
@@ -111,5 +112,5 @@ export function hintFor(attribute: Attribute, field: string, chosenFormat: Forei
       ? ['numbers', 'decimal', DECIMALS.filter(decimal => reads({ decimal })).map(each => `"${each}"`)]
       : ['dates', 'dates', DATE_ORDERS.filter(dates => reads({ dates }))]
   if (would.length === 0) return undefined
-  return `${attribute.name} has ${what} such as ${field.trim()}: --${option} ${would.join(' or ')} reads them`
+  return `${attribute.name} has ${what} such as ${excerpt(field.trim())}: --${option} ${would.join(' or ')} reads them`
 }

@@ -1,5 +1,5 @@
 import type { DateOrder } from '../base/row-formats.ts'
-import { amountsIn, currencyOf, splitAmount } from './amounts.ts'
+import { amountsIn, checkCurrencies, currencyOf, splitAmount } from './amounts.ts'
 import { foreignDate, TWO_CENTURIES } from './foreign-dates.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 
@@ -47,6 +47,7 @@ const SHORT_DAY = /^(?:\d{1,2}([/-])\d{1,2}\1\d\d|\d\d\.\d\d\.\d\d)(?:[ T]\d{1,2
  * @param chosenFormat options that need no guess
  */
 export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: ForeignFormat): GuessedFormat {
+  checkCurrencies(chosenFormat.currencies)
   const open: OpenQuestion[] = []
   const filledColumns = columns.map(column =>
     column.flatMap(value => (value === null || NULL_TEXTS.has(value.trim()) ? [] : [value.trim()])),

@@ -1,5 +1,6 @@
 import { InputError } from '../base/input-error.ts'
 import { suggestion } from '../base/suggestion.ts'
+import { excerpt } from '../base/text/excerpt.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { LoadOptions, LoadSummary, LoadTarget } from './load-options.ts'
 import { loadRows } from './load-rows.ts'
@@ -50,5 +51,5 @@ export async function importRows(
 export function dataClassOf({ dataClass: name }: Pick<ImportRequest, 'dataClass'>, catalog: Catalog): DataClass {
   const dataClass = catalog.dataClassesByName.get(name)
   if (dataClass) return dataClass
-  throw new InputError(`there is no dataclass "${name}"${suggestion(name, catalog.dataClassesByName.keys())}`)
+  throw new InputError(`there is no dataclass "${excerpt(name)}"${suggestion(name, catalog.dataClassesByName.keys())}`)
 }

@@ -11,6 +11,8 @@ const BATCH_ROWS = 50_000
 const BATCH_CHARACTERS = 16 * 2 ** 20
 /** Maximum number of rows kept for another try at the end; further ones are rejected at once. */
 const MAX_WAITING = 200_000
+/** Maximum number of characters of these rows. */
+const MAX_WAITING_CHARACTERS = 2 ** 28
 /** Batches that are read while another one is saved. */
 const BATCHES_AHEAD = 1
 
@@ -45,6 +47,7 @@ class Load {
   /** Reads rows as they are in the file. */
   private readonly reader: RowReader
   private waitingRows: { row: LoadRow; reasons: readonly string[] }[] = []
+  private waitingCharacters = 0
   private position: number
 
   constructor(private readonly options: LoadOptions) {
@@ -69,6 +72,7 @@ class Load {
       before = this.waitingRows.length
       const rows = this.waitingRows.map(({ row }) => row)
       this.waitingRows = []
+      this.waitingCharacters = 0
       for (let start = 0; start < rows.length; start += BATCH_ROWS) {
         const batch = rows.slice(start, start + BATCH_ROWS)
         await this.saver.saveAgain(batch)
@@ -95,8 +99,14 @@ class Load {
   /** @param isEarly a later row may be the entity that this one refers to */
   private keep(row: LoadRow, isEarly: boolean, reasons: readonly string[]): void {
     if (isEarly && this.options.isTrial) this.summary.later++
-    else if (isEarly && this.waitingRows.length < MAX_WAITING) this.waitingRows.push({ row, reasons })
+    else if (isEarly && this.mayWait(row)) this.waitingRows.push({ row, reasons })
     else this.reject(row, reasons)
+  }
+
+  private mayWait({ text }: LoadRow): boolean {
+    if (this.waitingRows.length >= MAX_WAITING || this.waitingCharacters > MAX_WAITING_CHARACTERS) return false
+    this.waitingCharacters += text.length
+    return true
   }
 
   private reject(row: LoadRow, reasons: readonly string[]): void {

@@ -68,6 +68,8 @@ export interface ProposedClass {
   readonly values: Readonly<Record<string, ProposedValues>>
 }
 
+/** Maximum number of attributes of a proposed dataclass; a model of more takes minutes to check. */
+const MAX_ATTRIBUTES = 4_000
 /** Types of values by which entities are looked up. */
 const INDEXED_TYPES: readonly string[] = ['string', 'uuid', 'long', 'long64', 'date']
 const MAX_INDEXED_LENGTH = 200
@@ -86,6 +88,11 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
       throw new InputError(
         `no column becomes the attribute "${name}"; they are ${attributeNames.filter(Boolean).join(', ')}`,
       )
+  const count = attributeNames.filter(name => name !== null).length
+  if (count > MAX_ATTRIBUTES)
+    throw new InputError(
+      `the file has ${count} columns, and a dataclass of at most ${MAX_ATTRIBUTES} attributes is created; is this the right list, and the right delimiter?`,
+    )
   const nulls = new Set(format.nulls)
   const proposedColumns = columns.map((column, i): ProposedColumn => {
     const attribute = attributeNames[i]!
@@ -105,7 +112,8 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
   )
   const proposedKey = proposeKey(keyColumns, className, options.isWhole)
   const key = options.key === undefined ? proposedKey.key : (options.key ?? undefined)
-  const newKey = key === undefined ? freeColumn('ID', attributeNames) : undefined
+  const newKey =
+    key === undefined ? freeName('ID', isTaken(new Set(attributeNames.map(name => name?.toLowerCase())))) : undefined
   const attributes: Record<string, AttributeModel> = {}
   if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
   for (const { attribute, model, column } of proposedColumns) {
@@ -132,23 +140,27 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
   }
 }
 
+const isTaken =
+  (lowerNames: ReadonlySet<string | undefined>) =>
+  (name: string): boolean =>
+    lowerNames.has(name.toLowerCase())
+
 /** A name for each column; null for one without a name and without values. */
 export function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['names']): (string | null)[] {
   for (const name of Object.keys(names))
     if (!columns.some(column => column.name === name)) throw new InputError(`there is no column "${name}"`)
   const attributeNames: (string | null)[] = []
+  const takenNames = new Set<string>()
   for (const [i, { name, values }] of columns.entries()) {
-    if (isReason(name)) attributeNames.push(null)
-    else if (Object.hasOwn(names, name)) attributeNames.push(names[name]!)
-    else if (name === '' && values.every(value => value === null || value === '')) attributeNames.push(null)
-    else attributeNames.push(freeColumn(attributeName(name) || `column${i + 1}`, attributeNames))
+    const isLeftOut = isReason(name) || (name === '' && values.every(value => value === null || value === ''))
+    let own: string | null
+    if (Object.hasOwn(names, name) && !isReason(name)) own = names[name]!
+    else if (isLeftOut) own = null
+    else own = freeName(attributeName(name) || `column${i + 1}`, isTaken(takenNames))
+    attributeNames.push(own)
+    if (own !== null) takenNames.add(own.toLowerCase())
   }
   return attributeNames
-}
-
-function freeColumn(name: string, otherNames: readonly (string | null)[]): string {
-  const takenNames = new Set(otherNames.map(other => other?.toLowerCase()))
-  return freeName(name, each => takenNames.has(each.toLowerCase()))
 }
 
 function lossOfColumn({ column, attribute, model, currency }: ProposedColumn, isTyped: boolean): string | undefined {

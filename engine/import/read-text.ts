@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { TextDecoder } from 'node:util'
 import { InputError } from '../base/input-error.ts'
+import { excerpt } from '../base/text/excerpt.ts'
 import { unpack } from './unpack.ts'
 
 /** Marks bytes that are not UTF-8: a lone surrogate, which is never the result of decoding UTF-8. */
@@ -51,7 +52,7 @@ function decoderOf(encoding: string): TextDecoder {
     return new TextDecoder(encoding)
   } catch (error) {
     const would = 'use utf-8, windows-1252, iso-8859-2 or utf-16le'
-    throw new InputError(`there is no encoding "${encoding}"; ${would}`, { cause: error })
+    throw new InputError(`there is no encoding "${excerpt(encoding)}"; ${would}`, { cause: error })
   }
 }
 

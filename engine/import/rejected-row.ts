@@ -1,3 +1,4 @@
+import { inOneLine } from '../base/text/in-one-line.ts'
 import type { ReadRow } from './row-reader.ts'
 
 /**
@@ -8,6 +9,7 @@ export function rejectedRow(
   { line, json, value, raw }: { readonly line: number } & ReadRow,
   errors: readonly string[],
 ): string {
+  // JSON has line ends only between its tokens.
   const row = raw ? JSON.stringify(raw()) : value instanceof Error ? JSON.stringify(json) : inOneLine(json)
   return `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}`
 }
@@ -17,6 +19,3 @@ export const rejectedText = (
   { line, text }: { readonly line: number; readonly text: string },
   errors: readonly string[],
 ): string => JSON.stringify({ line, errors, row: text.toWellFormed() })
-
-/** Removes line ends, which JSON has only between its tokens. */
-const inOneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, ' ')

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../base/json-object.ts'
+import { inOneLine } from '../base/text/in-one-line.ts'
 import { attributeName } from './attribute-name.ts'
 import { memberTexts } from './member-texts.ts'
 
@@ -31,21 +32,36 @@ export interface ErrorRows {
 export function csvErrors(header: readonly string[], delimiter: string): ErrorRows {
   const isAgain = header[0] === LINE && header[1] === REASONS
   const names = isAgain ? header.slice(2) : header
-  const sign = `[${delimiter.replace(/[\\\]^-]/, '\\$&')}]`
-  const earlier = new RegExp(`^\\d*${sign}(?:"(?:[^"]|"")*"|(?:(?!${sign})[^"])*)${sign}`)
   return {
     head: [LINE, REASONS, ...names.map(name => quoteIn(name, delimiter))].join(delimiter),
     line({ line, text }, reasons) {
       const row = text.replace(/\r$/, '')
-      return [line, quote(textOf(reasons)), isAgain ? row.replace(earlier, '') : row].join(delimiter)
+      return [line, quote(textOf(reasons)), isAgain ? withoutFirst(row, delimiter) : row].join(delimiter)
     },
   }
+}
+
+/** A row of an error file without its line and reasons; the row itself if it does not begin with them. */
+function withoutFirst(row: string, delimiter: string): string {
+  const start = row.search(/\D|$/) + 1
+  if (row[start - 1] !== delimiter) return row
+  const end = row[start] === '"' ? afterQuotes(row, start) : row.indexOf(delimiter, start)
+  return row[end] !== delimiter || (row[start] !== '"' && row.slice(start, end).includes('"'))
+    ? row
+    : row.slice(end + 1)
+}
+
+/** Index after the quote that ends a field; -1 if it does not end. */
+function afterQuotes(row: string, start: number): number {
+  let quote = row.indexOf('"', start + 1)
+  while (quote >= 0 && row[quote + 1] === '"') quote = row.indexOf('"', quote + 2)
+  return quote < 0 ? -1 : quote + 1
 }
 
 /** The last of several reasons only says that the entity was not saved. */
 const textOf = (reasons: readonly string[]): string => (reasons.length > 1 ? reasons.slice(0, -1) : reasons).join('; ')
 
-const quote = (text: string): string => `"${text.replaceAll('"', '""').replaceAll(/\s*[\r\n]\s*/g, ' ')}"`
+const quote = (text: string): string => `"${inOneLine(text.replaceAll('"', '""'))}"`
 const quoteIn = (name: string, delimiter: string): string =>
   name.includes(delimiter) || /["\r\n]/.test(name) ? quote(name) : name
 
@@ -61,7 +77,7 @@ export const jsonErrors: ErrorRows = {
 function membersOf(text: string): string[] {
   if (!isObject(text)) return [`"${ROW}":${JSON.stringify(text.toWellFormed())}`]
   return Array.from(memberTexts(text)).flatMap(([name, value]) =>
-    isReason(name) ? [] : [`${JSON.stringify(name)}:${value.replace(/\s*[\r\n]\s*/g, ' ')}`],
+    isReason(name) ? [] : [`${JSON.stringify(name)}:${inOneLine(value)}`],
   )
 }
 

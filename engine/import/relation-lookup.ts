@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { stringifyExact } from '../base/exact-json.ts'
 import { InputError } from '../base/input-error.ts'
+import { excerpt } from '../base/text/excerpt.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
@@ -127,7 +128,7 @@ export class RelationLookup {
           keys.set(row, ofRow.set(lookup, key))
           continue
         }
-        const which = `${relation.target.name} has ${JSON.stringify(String(value))} as ${by.name}`
+        const which = `${relation.target.name} has ${JSON.stringify(excerpt(String(value)))} as ${by.name}`
         row.unresolved = {
           reason: `${relation.name}: ${key === undefined ? 'no entity' : 'more than one entity'} of ${which}`,
           // A later row may be the missing entity.
@@ -201,13 +202,13 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
   if (relation?.kind !== 'relatedEntity') {
     const relations = dataClass.attributes.filter(({ kind }) => kind === 'relatedEntity').map(each => each.name)
     const hint = suggestion(name, relations)
-    throw new InputError(`${name} is not a relation to one of ${dataClass.name}${hint || listOf(relations)}`)
+    throw new InputError(`${excerpt(name)} is not a relation to one of ${dataClass.name}${hint || listOf(relations)}`)
   }
   const [className, byName = '', ...more] = text.split('.')
   const { target } = relation
   if (className !== target.name || more.length > 0)
     throw new InputError(
-      `${name} leads to ${target.name}, so it is looked up by ${target.name}.attribute, not by "${text}"`,
+      `${name} leads to ${target.name}, so it is looked up by ${target.name}.attribute, not by "${excerpt(text)}"`,
     )
   const by = target.attributesByName.get(byName)
   if (by?.kind !== 'storage' || !by.indexed) {
@@ -215,7 +216,7 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
       .filter(each => each.kind === 'storage' && each.indexed)
       .map(each => each.name)
     throw new InputError(
-      `${target.name} cannot be looked up by "${byName}": it is not an attribute with an index${listOf(indexedNames)}`,
+      `${target.name} cannot be looked up by "${excerpt(byName)}": it is not an attribute with an index${listOf(indexedNames)}`,
     )
   }
   const column = csv ? csv.attributes.indexOf(name) : 0

@@ -2,6 +2,8 @@ import { type Format, hasFeatures } from '../base/row-formats.ts'
 import { InputError } from '../base/input-error.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { suggestion } from '../base/suggestion.ts'
+import { excerpt } from '../base/text/excerpt.ts'
+import { checkCurrencies } from './amounts.ts'
 import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { parsePath } from './json-path.ts'
@@ -50,6 +52,7 @@ export interface RowFile {
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
   const { bytes, encoding, columns: names = {}, leavesOutOthers = false } = file
   const { decimal, dates, years, currencies, nulls } = file
+  checkCurrencies(currencies)
   const foreign = { decimal, dates, years, currencies, nulls }
   if (file.path !== undefined && file.format !== 'json' && file.format !== 'geojson')
     throw new InputError(`a path leads to a list in JSON or GeoJSON, and the format is ${file.format}`)
@@ -89,6 +92,7 @@ export function openTableRows(
   { columns = {}, attributes, decimal, dates, years, currencies, nulls }: TableRowOptions,
   dataClass: DataClass,
 ): RowFile {
+  checkCurrencies(currencies)
   const header = table.columns.map(({ name }) => name)
   const csv = { delimiter: ',', attributes: attributes ?? attributesOf(header, dataClass, columns) }
   return { format: { csv, decimal, dates, years, currencies, nulls }, header, rows: tableTexts(table) }
@@ -121,7 +125,8 @@ function attributesOf(
     }
     if (!attribute) {
       const hint = suggestion(name, attributesByName.keys())
-      const what = name === column ? `column "${column}"` : `"${name}", for column "${column}",`
+      const what =
+        name === column ? `column "${excerpt(column)}"` : `"${excerpt(name)}", for column "${excerpt(column)}",`
       throw new InputError(`${what} is not an attribute of ${className}${hint}`)
     }
     if (attributeNames.includes(attribute.name)) throw new InputError(`there are two columns "${attribute.name}"`)

@@ -12,7 +12,8 @@ import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { memberTexts } from './member-texts.ts'
 import { hasUndecodable, NOT_UTF8 } from './read-text.ts'
 import { REASONS, ROW, withoutReasons } from './rejected-source.ts'
-import { CsvSplitter } from './split-csv.ts'
+import { CsvSplitter, MAX_FIELDS } from './split-csv.ts'
+import { excessOf } from './row-bounds.ts'
 import type { RowText } from './split-rows.ts'
 import { cellText } from './table-file.ts'
 import { checkValue, type ProposedValues } from './value-form.ts'
@@ -52,7 +53,6 @@ interface CsvColumns {
 export const NO_OBJECT = 'a row is a JSON object'
 /** Reason for a {@link RangeError} of a recursion. */
 export const TOO_DEEP = 'its values are nested too deeply'
-const ROW_OF_ERRORS = '],"row":'
 
 /** Reads the texts of rows of one file. */
 export class RowReader {
@@ -85,6 +85,8 @@ export class RowReader {
     const problem = problemOf(row)
     if (problem !== undefined) return { json: text.toWellFormed(), value: new Error(problem) }
     if (this.csv) return this.readCsv(text, this.csv)
+    const excess = excessOf(text)
+    if (excess !== undefined) return { json: text, value: new Error(excess) }
     const read = this.geometryColumns ? this.readFeature(text, this.geometryColumns) : this.readJson(text)
     return read.value instanceof RangeError ? { ...read, value: new Error(TOO_DEEP) } : read
   }
@@ -226,8 +228,7 @@ export class RowReader {
         const attribute = this.dataClass.attributesByName.get(name)
         return [name, attribute && typeof field === 'string' ? csvValue(attribute, field, this.format) : field]
       })
-      const start = text.indexOf(ROW_OF_ERRORS)
-      const rowText = start > 0 ? text.slice(start + ROW_OF_ERRORS.length, -1) : stringifyExact(row)
+      const rowText = memberTexts(text).get('row')!
       const fields = Object.fromEntries(read)
       const value = this.withTexts(fields, rowText) ?? fields
       // Keeps the digits of long integers that were not texts.
@@ -245,7 +246,7 @@ export const problemOf = ({ text, problem }: RowText): string | undefined =>
 
 /** Reason for rejecting a row of CSV whose number of fields differs from the number of columns. */
 export const fieldCount = (fields: readonly unknown[], columns: number): string =>
-  `${quantity(fields.length, 'field')} for ${quantity(columns, 'column')}`
+  `${fields.length > MAX_FIELDS ? `more than ${MAX_FIELDS} fields` : quantity(fields.length, 'field')} for ${quantity(columns, 'column')}`
 
 /** Attribute of a property of JSON, by name; null if it is left out. */
 const nameOf = (property: string, names: RowFormat['names'] = {}): string | null =>

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ProtocolError, type SaveStatus } from '../base/errors.ts'
 import { stringifyExact } from '../base/exact-json.ts'
 import type { SavedEntity } from '../write/contract/requests.ts'
@@ -9,6 +10,9 @@ import { KEY_EXISTS, rowReasons } from './row-reasons.ts'
 
 /** Maximum number of rows in a request, if they are not encoded in advance. */
 const SAVED_AT_ONCE = 5_000
+
+/** Number of characters that are parsed in one turn of the event loop, because the thread also serves requests. */
+const CHARACTERS_PER_TURN = 256 * 1024
 
 const UNAVAILABLE = 503
 const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
@@ -96,7 +100,13 @@ export class RowSaver {
   private async saveEach(remainder: readonly LoadRow[]): Promise<void> {
     const { dataClass, existing } = this.options
     const rows: ReadLoadRow[] = []
+    let characters = 0
     for (const row of remainder) {
+      characters += row.text.length
+      if (characters > CHARACTERS_PER_TURN) {
+        characters = 0
+        await setImmediate()
+      }
       if (row.unresolved) {
         this.onFailed(row, row.unresolved.mayCome, [row.unresolved.reason])
         continue

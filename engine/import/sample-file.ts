@@ -18,6 +18,7 @@ import { openCsv } from './open-csv.ts'
 import { objectTexts } from './row-file.ts'
 import { fieldCount, NO_OBJECT, problemOf, TOO_DEEP } from './row-reader.ts'
 import { type ByteSample, guessEncoding } from './sample-bytes.ts'
+import { excessOf } from './row-bounds.ts'
 import { REASONS, ROW } from './rejected-source.ts'
 import { CsvSplitter, NOT_CLOSED } from './split-csv.ts'
 import { NoListError } from './split-list.ts'
@@ -60,6 +61,10 @@ interface UnreadableRow {
 const MAX_ROWS = 10_000
 const CSV: ValueSource = { isTyped: false, hasFields: true }
 const TABLE: ValueSource = { isTyped: true, hasFields: true }
+/** Maximum number of values of a sample: a table, or rows of objects with different names, may have few rows and many columns. */
+const MAX_VALUES = 10_000_000
+/** Number of different names after which a sample of objects ends. */
+const MAX_NAMES = 10_000
 /** Depth of rows of JSON from which they are not sampled, because values are examined recursively. No attribute holds such an object. */
 const MAX_DEPTH = 1_000
 /** Characters of rows of JSON after which a sample ends. */
@@ -139,16 +144,23 @@ async function sampleObjects(
 ): Promise<FileSample> {
   const { texts, isWhole } = await firstTexts(format, objectTexts(format, parts, textFormat.path), isCut)
   const geometry = hasFeatures(format)
-    ? guessGeometryColumns(texts.flatMap(row => (problemOf(row) === undefined ? [row.text] : [])))
+    ? guessGeometryColumns(
+        texts.flatMap(row => ((problemOf(row) ?? excessOf(row.text)) === undefined ? [row.text] : [])),
+      )
     : undefined
   const rows: Record<string, unknown>[] = []
   const unreadable: UnreadableRow[] = []
+  const names = new Set<string>()
   for (const row of texts.slice(0, MAX_ROWS)) {
+    if (names.size > MAX_NAMES || rows.length * names.size > MAX_VALUES) break
     const read = objectIn(row, geometry)
-    if (typeof read === 'string') unreadable.push({ line: row.line, reason: read })
-    else rows.push(read)
+    if (typeof read === 'string') {
+      unreadable.push({ line: row.line, reason: read })
+      continue
+    }
+    rows.push(read)
+    for (const name of Object.keys(read)) if (!name.startsWith('__')) names.add(name)
   }
-  const names = new Set(rows.flatMap(row => Object.keys(row).filter(name => !name.startsWith('__'))))
   return {
     columns: [...names].map(name => ({
       name,
@@ -159,7 +171,7 @@ async function sampleObjects(
     hasFields: false,
     rows: rows.length,
     unreadable,
-    isWhole: isWhole && texts.length <= MAX_ROWS,
+    isWhole: isWhole && rows.length + unreadable.length === texts.length,
     format: textFormat,
     description: describeObjects(format, textFormat),
     open: [],
@@ -201,7 +213,7 @@ function describeObjects(format: Format, { encoding, path }: TextFormat): string
 
 /** The object in a row of JSON, or the reason why the row is not an object. */
 function objectIn(row: RowText, geometry: GeometryColumns | undefined): Record<string, unknown> | string {
-  const problem = problemOf(row)
+  const problem = problemOf(row) ?? excessOf(row.text)
   if (problem !== undefined) return problem
   try {
     const value = geometry ? featureIn(row.text, geometry) : parseExact(row.text, 'numbers')
@@ -227,10 +239,11 @@ function featureIn(text: string, geometry: GeometryColumns): unknown {
 export async function sampleTable(table: TableFile, chosenFormat: ForeignFormat = {}): Promise<FileSample> {
   const first: TableRow[] = []
   let isWhole = true
+  const maxRows = Math.min(MAX_ROWS, Math.ceil(MAX_VALUES / Math.max(1, table.columns.length)))
   for await (const some of table.rows()) {
-    first.push(...some)
-    if (first.length <= MAX_ROWS) continue
-    first.length = MAX_ROWS
+    for (const row of some) first.push(row)
+    if (first.length <= maxRows) continue
+    first.length = maxRows
     isWhole = false
     break
   }

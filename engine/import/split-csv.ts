@@ -3,6 +3,10 @@ import type { RowText } from './split-rows.ts'
 /** Maximum length of a field over several lines, in characters; above it, the quote is treated as unclosed. */
 const MAX_QUOTED_LENGTH = 16 * 2 ** 20
 
+/** Maximum number of fields of a record, above any reasonable number: fields take twenty times the memory of their text. */
+export const MAX_FIELDS = 32_768
+export const TOO_MANY_FIELDS = `more than ${MAX_FIELDS} fields; is this the right delimiter?`
+
 export const NOT_CLOSED = 'a quote is opened and not closed'
 
 /**
@@ -31,9 +35,10 @@ export class CsvSplitter {
     } else this.join(line, records)
   }
 
-  /** Fields of a record that {@link push} has found. */
+  /** Fields of a record that {@link push} has found, the first {@link MAX_FIELDS} and one more. */
   split(text: string): (string | null)[] {
-    if (!text.includes('"')) return (text.endsWith('\r') ? text.slice(0, -1) : text).split(this.delimiter).map(orNull)
+    if (!text.includes('"'))
+      return (text.endsWith('\r') ? text.slice(0, -1) : text).split(this.delimiter, MAX_FIELDS + 1).map(orNull)
     this.fields = []
     const outcome = this.addLine(text, true)
     return outcome === 'whole' ? this.fields : []
@@ -82,6 +87,7 @@ export class CsvSplitter {
     let isQuoted = !isFirst
     if (isQuoted) this.value += '\n'
     for (let at = 0; ; ) {
+      if (fields.length > MAX_FIELDS) return { problem: TOO_MANY_FIELDS }
       if (isQuoted) {
         const quote = text.indexOf('"', at)
         this.value += text.slice(at, quote < 0 ? undefined : quote)

@@ -13,7 +13,7 @@ const LOOKED_THROUGH = 2 ** 20
 
 /**
  * Splits a list in a JSON document into its elements, as they are written, see {@link ArraySplitter}. What is wrong with the document after
- * the list is a last row with a problem; the rest of a document that is a list itself is ignored.
+ * the list is a last row with a problem.
  * @param path names of the list; empty for a document that is a list
  * @throws {InputError} the document has no list of objects there
  */
@@ -27,7 +27,7 @@ export async function* splitList(
   let isAfter = false
   for await (const part of parts) {
     if (isAfter) {
-      if (path.length > 0) yield* rowsAfter(scanner, part)
+      yield* rowsAfter(scanner, part)
       continue
     }
     let text = part
@@ -46,11 +46,11 @@ export async function* splitList(
     if (splitter.rest === undefined) continue
     isAfter = true
     scanner.line = splitter.line
-    if (path.length > 0) yield* rowsAfter(scanner, splitter.rest)
+    yield* rowsAfter(scanner, splitter.rest)
   }
   if (!splitter) throw noList(scanner, path)
   yield [...splitter.end()]
-  if (path.length === 0 || splitter.rest === undefined) return
+  if (splitter.rest === undefined) return
   if (!isAfter) {
     scanner.line = splitter.line
     yield* rowsAfter(scanner, splitter.rest)

@@ -8,6 +8,8 @@ export interface RowText {
 
 /** Maximum length of a row, in characters, above any reasonable length. */
 const MAX_ROW_LENGTH = 256 * 2 ** 20
+/** Maximum number of characters of a list that are read again after unclosed brackets: an element may contain many of them. */
+const MAX_READ_AGAIN = 2 ** 26
 /** Characters that are kept of a text that is not a row. */
 const KEPT_LENGTH = 64 * 1024
 
@@ -29,6 +31,8 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
   let pieces: string[] = []
   let restLength = 0
   let isTooLong = false
+  /** A carriage return at the end of the part before, which may be the first half of a line end. */
+  let held = ''
   const take = (last: string): RowText => {
     const text = pieces.join('') + last
     const row = isTooLong ? { line, text: text.slice(0, KEPT_LENGTH), problem: tooLong } : { line, text }
@@ -40,11 +44,12 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
   }
   for await (let part of parts) {
     if (!newline) {
-      part = pieces.join('') + part
-      pieces = []
-      restLength = 0
-      // The last character may be the first half of a line end.
-      newline = part.includes('\n') ? '\n' : /\r./s.test(part) ? '\r' : undefined
+      part = held + part
+      held = !part.includes('\n') && part.endsWith('\r') ? '\r' : ''
+      part = part.slice(0, part.length - held.length)
+      newline = part.includes('\n') ? '\n' : part.includes('\r') ? '\r' : undefined
+      if (newline) part += held
+      if (newline) held = ''
     }
     let start = 0
     const rows: RowText[] = []
@@ -59,7 +64,7 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
     isTooLong = restLength > MAX_ROW_LENGTH
     if (isTooLong) pieces = [pieces.join('').slice(0, KEPT_LENGTH)]
   }
-  yield [take('')]
+  yield [take(isTooLong ? '' : held)]
 }
 
 /**
@@ -82,6 +87,7 @@ export class ArraySplitter {
   private margin: string | undefined
   /** Indentation of elements, once an element with unclosed brackets has been found. */
   private strictMargin: string | undefined
+  private readAgain = 0
 
   /** @param line of the first character after the bracket with which the array begins */
   constructor(public line = 1) {}
@@ -166,7 +172,7 @@ export class ArraySplitter {
     const lineStart = element.lastIndexOf('\n', first)
     // An element in the middle of a line is followed by elements that begin a line.
     const margin = lineStart < 0 ? /,[ \t\r]*\n([ \t]*)\{/.exec(element)?.[1] : element.slice(lineStart + 1, first)
-    const next = margin === undefined ? -1 : element.indexOf(`\n${margin}{`, first)
+    const next = margin === undefined || this.readAgain > MAX_READ_AGAIN ? -1 : element.indexOf(`\n${margin}{`, first)
     const row = { ...this.unclosed(next < 0 ? element : element.slice(0, next)), problem }
     yield row
     this.element = ''
@@ -177,6 +183,7 @@ export class ArraySplitter {
     this.depth = 1
     if (next < 0) return
     this.strictMargin = margin
+    this.readAgain += element.length - next
     this.line = row.line + element.slice(first, next).split('\n').length - 1
     yield* this.push(element.slice(next))
   }

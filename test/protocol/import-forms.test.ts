@@ -130,3 +130,26 @@ t.test('names of JSON properties are recognized as those of CSV columns', async 
   const renamed = await server.post(`/$import/Company?$format=ndjson&$columns=${columns}`, '{"Firm":"E"}\n', {})
   t.match(renamed.json, { inserted: 1 })
 })
+
+t.test('rows that would occupy the server are refused one by one, and long names are not repeated', async t => {
+  const server = await open(t)
+  const names = Array.from({ length: 200_000 }, (_, i) => `"k${i}":1`).join()
+  for (const [body, type, errors] of [
+    [`[{${names}},{"name":"A"}]`, 'application/json', ['a row has at most 10000 names']],
+    [`name,size\nC,${','.repeat(2 ** 20)}\nD,1\n`, 'text/csv', ['more than 32768 fields for 2 columns']],
+  ] as const) {
+    const { json } = await server.post('/$import/Company', body, { 'content-type': type })
+    t.match(json, { read: 2, inserted: 1, rejectedRows: [{ errors }] })
+  }
+  const long = 'x'.repeat(2 ** 16)
+  for (const [parameters, body] of [
+    ['$format=csv', `${long},name\na,b\n`],
+    [`$format=csv&$encoding=${long.slice(0, 20_000)}`, 'name\na\n'],
+    ['$format=csv&$skipLines=999999', `${`${long}\n`.repeat(100)}`],
+    ['$format=csv&$currencies=1', 'name\na\n'],
+  ] as const) {
+    const { status, json } = await server.post(`/$import/Company?${parameters}`, body)
+    t.ok(JSON.stringify(json).length < 400)
+    t.equal(status, parameters.includes('skip') ? 200 : 400)
+  }
+})

@@ -222,6 +222,18 @@ t.test('a mistake after the list is a row with a problem, and the rows before it
   }
 })
 
+t.test('what follows a document that is a list is a row with a problem', async t => {
+  for (const [text, problem] of [
+    ['[{}][{}]', /^after the list: line 1: "\[" after the end of the document$/],
+    ['[{}]\n{"a":1}', /^after the list: line 2: "\{" after the end of the document; for an object on each line/],
+    ['[{}]\n},\n{}]', /^after the list: line 2: "\}"/],
+  ] as const) {
+    for (const parts of [[text], [...pieces(text, 1)]])
+      t.match(await rowsOf(inParts(...parts), ''), [{ text: '{}' }, { text: '', problem }], text)
+  }
+  t.equal((await rowsOf(inParts('[{}] \n\n'), '')).length, 1)
+})
+
 t.test('a mistake in a row affects that row alone', async t => {
   const text = '{"n":1,"a":[\n {"b":"x},\n {"b":2},\n {"b":3\n {"b":4}\n],"c":[{}]}'
   for (const parts of [[text], [...pieces(text, 1)]]) {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { openCsv } from '../../../../engine/import/open-csv.ts'
 import { CsvSplitter } from '../../../../engine/import/split-csv.ts'
 import { splitList } from '../../../../engine/import/split-list.ts'
 import { rawLines, type RowText, splitLines } from '../../../../engine/import/split-rows.ts'
@@ -245,4 +246,38 @@ t.test('CSV that follows the standard is read back unchanged', async t => {
       file,
     )
   }
+})
+
+t.test('a long line without a line end is read in linear time, also in small parts', async t => {
+  const length = 2 ** 24
+  for (const ends of ['', '\r', '\r\n', '\rb']) {
+    const found = await collect(rawLines(inParts(`${'x'.repeat(length)}${ends}`, 2 ** 12)))
+    t.equal(found[0]![1].length, length + (ends === '\r' || ends === '\r\n' ? 1 : 0))
+    t.equal(found.length, ends.length < 2 ? 1 : 2)
+  }
+})
+
+t.test('elements with unclosed brackets inside others are read again only so far', async t => {
+  const margin = (index: number): string =>
+    `\n${index.toString(2).padStart(16, '0').replaceAll('0', ' ').replaceAll('1', '\t')}`
+  const text = Array.from({ length: 8_000 }, (_, index) => `${margin(index)}{"x":[${margin(index)}{},`).join('')
+  const found: RowText[] = []
+  for await (const rows of splitList(inParts(`[${text}`, 2 ** 16))) found.push(...rows)
+  // Without a bound, there would be a row for each of the elements, after billions of steps.
+  t.ok(found.length > 100 && found.length < 8_000)
+  t.match(found.at(-1), { problem: /the file ends inside the array/ })
+})
+
+t.test('records have a bounded number of fields, and headers a bounded length', async t => {
+  const fields = ','.repeat(50_000)
+  const [plain, quoted] = await records(rawLines(inParts(`${fields}\n""${fields}\n`, 2 ** 16)), ',')
+  t.equal(plain!.fields.length, 32_769)
+  t.match(quoted!.problem, /^more than 32768 fields; is this the right delimiter\?/)
+  const open = (text: string, skipLines?: number) =>
+    openCsv(rawLines(inParts(text, 2 ** 16)), { skipLines }, new Set(['name']))
+  await t.rejects(open(`${fields}\n1`), /^line 1, the header, has more than 32768 fields/)
+  await t.rejects(open(`name${'x'.repeat(2 ** 20)}\n1`), /^line 1, the header, has more than 1048576 characters/)
+  const file = await open(`${'y\n'.repeat(3_000)}name,code\na,b\n`, 3_000)
+  t.match(file, { skipLines: 3_000, header: ['name', 'code'] })
+  t.strictSame(await collect(file.records), [[3_002, 'a,b']])
 })
