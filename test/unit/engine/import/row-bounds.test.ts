@@ -1,5 +1,7 @@
 /** Rows that would cost more than their length in time or memory. */
 import t from 'tap'
+import { proposeClass } from '../../../../engine/import/propose-class.ts'
+import { sampleFile } from '../../../../engine/import/sample-file.ts'
 import { excessOf } from '../../../../engine/import/row-bounds.ts'
 import { rejectedRow } from '../../../../engine/import/rejected-row.ts'
 import { csvErrors, jsonErrors } from '../../../../engine/import/rejected-source.ts'
@@ -47,4 +49,16 @@ t.test('the reasons of an earlier error file are removed, however long they are'
     ['x;a;b', 'x;a;b'],
   ] as const)
     t.equal(errors.line({ line: 1, text }, ['r']), `1;"r";${row}`)
+})
+
+t.test('a sample of objects with many names ends early, and no dataclass is proposed for them', async t => {
+  const row = (index: number): string => `{${Array.from({ length: 40 }, (_, i) => `"n${index * 40 + i}":1`).join()}}`
+  const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, i) => row(i)).join('\n'))
+  const sample = await sampleFile('ndjson', { bytes, isWhole: true }, {})
+  t.notOk(sample.isWhole)
+  t.equal(sample.columns.length, 10_040)
+  t.throws(
+    () => proposeClass({ ...sample, className: 'Wide', names: {}, types: {}, key: undefined }),
+    /^the file has 10040 columns, and a dataclass of at most 4000 attributes is created/,
+  )
 })
