@@ -1,15 +1,18 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { InputError } from '../../engine/base/input-error.ts'
+import { excerpt } from '../../engine/base/text/excerpt.ts'
 import { outputUrl } from '../../engine/base/output-root.ts'
 import { loadModel, writeTypes } from '../../engine/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { installedFrom } from './installed-from.ts'
 
-/** A name that npm accepts, with or without a scope. */
-const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100}$/
+/** A name that npm accepts, with or without a scope. In a command, the folder `~` is another one, and `-x` an option. */
+const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]{0,100}\/)?[a-z0-9][a-z0-9._~-]{0,100}$/
+/** Names that npm refuses: a package cannot depend on itself. */
+const TAKEN = ['tesser', 'node_modules']
 /** Names of the packages in the templates. */
 const PLACEHOLDERS = /\bmy-(?:plugin|app)\b/g
 
@@ -23,9 +26,9 @@ type Template = 'plugin-template' | 'app-template'
  * @throws {InputError} the name is invalid, or the folder is not empty; {@link Error} this build has no types
  */
 export function newPackage(name: string, templates: readonly Template[], cwd: string): string {
-  if (!PACKAGE_NAME.test(name)) {
+  if (!PACKAGE_NAME.test(name) || TAKEN.includes(name)) {
     throw new InputError(
-      `"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens; its folder is created in the working directory`,
+      `"${excerpt(name)}" cannot be the name of a package; use lower-case letters, digits and hyphens${TAKEN.includes(name) ? ', and another name' : ''}; its folder is created in the working directory`,
     )
   }
   const folder = basename(name)
@@ -52,6 +55,8 @@ export function newPackage(name: string, templates: readonly Template[], cwd: st
 /** @throws {InputError} */
 function requireEmpty(target: string): void {
   const stats = statSync(target, { throwIfNoEntry: false })
+  if (stats === undefined && lstatSync(target, { throwIfNoEntry: false }))
+    throw new InputError(`${target} is a link to something that does not exist; give another name`)
   if (stats === undefined) return
   if (!stats.isDirectory()) throw new InputError(`${target} is a file; give another name`)
   if (readdirSync(target).length > 0) throw new InputError(`${target} is not empty; give another name`)

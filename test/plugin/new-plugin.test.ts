@@ -77,7 +77,9 @@ t.test('a plugin that cannot be made is refused, and nothing is overwritten', as
   const parent = t.testdir({ mine: { 'index.ts': 'mine' } })
   t.match(await runTesser(parent, 'new', 'plugin', 'mine'), { code: 2, output: /mine is not empty/ })
   t.equal(readFileSync(join(parent, 'mine/index.ts'), 'utf8'), 'mine')
-  for (const name of ['../out', 'Acme', '@acme/../x', 'a b']) {
+  symlinkSync('nowhere', join(parent, 'link'))
+  t.throws(() => newPlugin('link', parent), /link is a link to something that does not exist/)
+  for (const name of ['../out', 'Acme', '@acme/../x', 'a b', '~', '-rf', '@acme/~', 'tesser', 'x'.repeat(1_000)]) {
     t.throws(() => newPlugin(name, parent), /cannot be the name of a package/)
   }
 })
