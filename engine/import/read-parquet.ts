@@ -40,6 +40,9 @@ export async function openParquet(path: string): Promise<TableFile> {
           utf8: false,
           rowFormat: 'array',
           onComplete,
+        }).catch((error: unknown) => {
+          const { message } = error as Error
+          throw new InputError(`${path} is damaged: ${message}; copy or download it again`, { cause: error })
         })
         for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
           const part = rows.slice(at, at + ROWS_AT_ONCE)

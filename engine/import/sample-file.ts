@@ -23,7 +23,7 @@ import { REASONS, ROW } from './rejected-source.ts'
 import { CsvSplitter, NOT_CLOSED } from './split-csv.ts'
 import { NoListError } from './split-list.ts'
 import { rawLines, type RowText } from './split-rows.ts'
-import type { TableFile, TableRow } from './table-file.ts'
+import { charactersOf, type TableFile, type TableRow } from './table-file.ts'
 
 /** Format of a text file, given by the user or guessed. */
 export interface TextFormat extends ForeignFormat {
@@ -69,6 +69,8 @@ const MAX_NAMES = 10_000
 const MAX_DEPTH = 1_000
 /** Characters of rows of JSON after which a sample ends. */
 const MAX_CHARACTERS = 4 * 2 ** 20
+/** Characters of texts of a table after which a sample ends. */
+const MAX_TABLE_CHARACTERS = 2 ** 25
 
 /**
  * Reads the first rows of a text file.
@@ -240,12 +242,15 @@ export async function sampleTable(table: TableFile, chosenFormat: ForeignFormat 
   const first: TableRow[] = []
   let isWhole = true
   const maxRows = Math.min(MAX_ROWS, Math.ceil(MAX_VALUES / Math.max(1, table.columns.length)))
+  let characters = 0
   for await (const some of table.rows()) {
-    for (const row of some) first.push(row)
-    if (first.length <= maxRows) continue
-    first.length = maxRows
-    isWhole = false
-    break
+    for (const row of some) {
+      isWhole &&= first.length < maxRows && characters < MAX_TABLE_CHARACTERS
+      if (!isWhole) break
+      first.push(row)
+      characters += charactersOf(row.cells)
+    }
+    if (!isWhole) break
   }
   const rows = first.filter(({ problem }) => problem === undefined)
   const columns = table.columns.map((column, i): SampleColumn => {

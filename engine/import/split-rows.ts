@@ -7,7 +7,7 @@ export interface RowText {
 }
 
 /** Maximum length of a row, in characters, above any reasonable length. */
-const MAX_ROW_LENGTH = 256 * 2 ** 20
+export const MAX_ROW_LENGTH = 256 * 2 ** 20
 /** Maximum number of characters of a list that are read again after unclosed brackets: an element may contain many of them. */
 const MAX_READ_AGAIN = 2 ** 26
 /** Characters that are kept of a text that is not a row. */
@@ -35,7 +35,7 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
   let held = ''
   const take = (last: string): RowText => {
     const text = pieces.join('') + last
-    const row = isTooLong ? { line, text: text.slice(0, KEPT_LENGTH), problem: tooLong } : { line, text }
+    const row = isTooLong ? { line, text: text.slice(0, KEPT_LENGTH), problem: TOO_LONG } : { line, text }
     pieces = []
     restLength = 0
     isTooLong = false
@@ -139,7 +139,7 @@ export class ArraySplitter {
       }
     }
     if (!this.isOver) this.element += part.slice(start)
-    if (this.element.length > MAX_ROW_LENGTH) yield* this.recover(tooLong)
+    if (this.element.length > MAX_ROW_LENGTH) yield* this.recover(TOO_LONG)
   }
 
   *end(): Generator<RowText> {
@@ -193,4 +193,5 @@ export class ArraySplitter {
   }
 }
 
-const tooLong = `a row of more than ${MAX_ROW_LENGTH} characters; is this the right format?`
+/** Problem of a longer row. */
+export const TOO_LONG = `a row of more than ${MAX_ROW_LENGTH} characters; is this the right format?`

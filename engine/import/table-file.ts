@@ -1,6 +1,6 @@
 import { isLongNumber, stringifyExact } from '../base/exact-json.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
-import type { RowText } from './split-rows.ts'
+import { MAX_ROW_LENGTH, type RowText, TOO_LONG } from './split-rows.ts'
 
 /** A row of a table. */
 export interface TableRow {
@@ -35,15 +35,36 @@ export interface TableOptions {
   readonly leftOut?: ReadonlySet<string> | undefined
 }
 
+/** Number of characters after which rows are passed on: cells of a few bytes may refer to long texts. */
+const CHARACTERS_TOGETHER = 4 * 2 ** 20
+
 /** The rows as texts of comma-separated CSV, so that they are loaded like CSV. */
 export async function* tableTexts(table: TableFile): AsyncGenerator<RowText[]> {
   for await (const rows of table.rows()) {
-    yield rows.map(({ line, cells, problem }) => {
-      const text = csvText(cells)
-      return problem === undefined ? { line, text } : { line, text, problem }
-    })
+    let texts: RowText[] = []
+    let characters = 0
+    for (const row of rows) {
+      const text = rowText(row)
+      texts.push(text)
+      characters += text.text.length
+      if (characters < CHARACTERS_TOGETHER) continue
+      yield texts
+      texts = []
+      characters = 0
+    }
+    yield texts
   }
 }
+
+function rowText({ line, cells, problem }: TableRow): RowText {
+  if (charactersOf(cells) > MAX_ROW_LENGTH) return { line, text: '', problem: TOO_LONG }
+  const text = csvText(cells)
+  return problem === undefined ? { line, text } : { line, text, problem }
+}
+
+/** Number of characters of the texts in a row. */
+export const charactersOf = (cells: readonly unknown[]): number =>
+  cells.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? cell.length : 0), 0)
 
 export const csvText = (cells: readonly unknown[]): string => cells.map(fieldOf).join(',')
 

@@ -9,6 +9,8 @@ export type Hyperlinks = ReadonlyMap<string, string>
 
 /** Maximum number of cells that one hyperlink covers. */
 const MAX_CELLS = 10_000
+/** Maximum number of cells of a sheet with hyperlinks. */
+const MAX_ALL_CELLS = 2 ** 20
 
 const isAddress = ({ type }: Relation): boolean => type === 'hyperlink'
 
@@ -33,6 +35,7 @@ export async function readHyperlinks(
       if (target === undefined) return
       const address = location === undefined ? target : `${target}#${location}`
       for (const cell of cellsIn(ref)) addresses.set(cell, address)
+      if (addresses.size > MAX_ALL_CELLS) throw new Error(`more than ${MAX_ALL_CELLS} cells of a sheet have hyperlinks`)
     },
     text() {},
     close: () => undefined,

@@ -1,6 +1,5 @@
-import { parseXml } from '@rgrove/parse-xml'
 import { type Archive, relationsPart } from './archive.ts'
-import { attribute, children } from './xml-elements.ts'
+import { attribute, children, rootOf } from './xml-elements.ts'
 
 export interface Relation {
   readonly id: string
@@ -13,7 +12,7 @@ export interface Relation {
 
 /** Parts to which a part refers or, with an empty name, to which the whole file refers. Source: ECMA-376, part 2, 6.5. */
 export async function relationsOf(archive: Archive, part: string): Promise<Relation[]> {
-  const relations = parseXml(await archive.text(relationsPart(part))).root!
+  const relations = await rootOf(archive, relationsPart(part))
   return children(relations, 'Relationship').map(relation => {
     const target = attribute(relation, 'Target') ?? ''
     const isOutside = attribute(relation, 'TargetMode') === 'External'

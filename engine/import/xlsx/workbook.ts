@@ -1,13 +1,14 @@
-import { parseXml, type XmlElement } from '@rgrove/parse-xml'
+import type { XmlElement } from '@rgrove/parse-xml'
 import type { Archive } from './archive.ts'
 import type { CellContext } from './cell-value.ts'
 import { formatOfBuiltIn, formatOfCode, type NumberFormat } from './number-format.ts'
 import { relationsOf } from './relations.ts'
 import { sharedTexts } from './sheet-rows.ts'
-import { attribute, children, within } from './xml-elements.ts'
+import { attribute, children, rootOf, within } from './xml-elements.ts'
 
 /** Maximum bytes of the shared texts, which are in memory. */
 const MAX_TEXTS = 2 ** 30
+const MAX_TEXT_COUNT = 2 ** 24
 
 export interface Sheet {
   readonly name: string
@@ -30,7 +31,7 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const relations = await relationsOf(archive, main)
   const partOf = (relationType: string): string | undefined =>
     relations.find(({ type, part }) => type === relationType && archive.has(part))?.part
-  const workbook = parseXml(await archive.text(main)).root!
+  const workbook = await rootOf(archive, main)
   const worksheets = new Map(relations.filter(({ type }) => type === 'worksheet').map(({ id, part }) => [id, part]))
   const sheets = within(workbook, 'sheets', 'sheet').flatMap(sheet => {
     const part = worksheets.get(attribute(sheet, 'id') ?? '')
@@ -41,7 +42,10 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const stringsPart = partOf('sharedStrings')
   if (stringsPart !== undefined) {
     archive.checkSize(stringsPart, MAX_TEXTS)
-    for await (const texts of sharedTexts(archive.texts(stringsPart))) for (const text of texts) strings.push(text)
+    for await (const texts of sharedTexts(archive.texts(stringsPart))) {
+      for (const text of texts) strings.push(text)
+      if (strings.length > MAX_TEXT_COUNT) throw new Error(`it has more than ${MAX_TEXT_COUNT} shared texts`)
+    }
   }
   const styles = partOf('styles')
   return {
@@ -49,7 +53,7 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
     strings,
     isToBeCalculated: children(workbook, 'calcPr').some(each => isTrue(attribute(each, 'fullCalcOnLoad'))),
     is1904: children(workbook, 'workbookPr').some(each => isTrue(attribute(each, 'date1904'))),
-    formats: styles === undefined ? [] : formatsOf(parseXml(await archive.text(styles)).root!),
+    formats: styles === undefined ? [] : formatsOf(await rootOf(archive, styles)),
   }
 }
 
