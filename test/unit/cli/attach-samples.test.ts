@@ -46,7 +46,7 @@ const EXPECTED: Readonly<Record<string, { dataClasses: number; relations: number
     says: [
       'each of archive, job, subscription has a key of several columns: the attribute ID combines them',
       'each of archive.expire_in, job.expire_in can have intervals of months, which have no fixed length: a string',
-      'version.version could be the stamp of its table: --stamp version',
+      'each of queue.updated_on, schedule.updated_on, subscription.updated_on could be the timestamp of its table: --timestamp updated_on',
       'each of queue.updated_on, schedule.updated_on, subscription.updated_on could be the timestamp of its table: --timestamp updated_on',
     ],
   },
