@@ -42,16 +42,18 @@ export async function importFile(
   const progress = new ProgressDisplay(process.stderr)
   let text: string
   let upload: SentRows
-  let errorPath: string
+  let errors: ErrorFile
   let source: SourceFile | undefined
   try {
     if (isTableFormat(format)) source = await openSource(file)
     const reader = { path: source?.path ?? file, open: () => open(file, progress) }
     upload = await sentRows(await openRows(format, reader, settings), settings, warn)
-    errorPath = settings.errors ?? errorPathOf(file === '-' ? 'import' : nameOf(file), upload.source)
+    const defaultPath = errorPathOf(file === '-' ? 'import' : nameOf(file), upload.source)
+    // Before anything is saved, since the answer has the only copy of the reasons.
+    errors = new ErrorFile({ path: settings.errors, defaultPath, source: isRemote(file) ? undefined : file })
     const body = Readable.toWeb(Readable.from(upload.bytes)) as ReadableStream
     const address = addressOf(url, into, { ...settings, ...upload.format })
-    if (hasSourceRows(upload.source, errorPath)) address.searchParams.set('$rejected', 'texts')
+    if (hasSourceRows(upload.source, errors.path)) address.searchParams.set('$rejected', 'texts')
     text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
@@ -62,7 +64,6 @@ export async function importFile(
   const { isComplete, rejected: rejectedCount } = summary
   print(`${describeSummary(summary, summary.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
   if (rejectedCount > 0) {
-    const errors = new ErrorFile(errorPath)
     const lines = rejectedLines(text)
     writeRejected(errors, table ? table.inFile(lines) : lines, upload)
     const more = rejectedCount - (table?.unsent.length ?? 0) - summary.rejectedRows.length
@@ -172,16 +173,27 @@ function rejectedLines(text: string): string[] {
   return lines.map(line => (line.endsWith(',') ? line.slice(0, -1) : line))
 }
 
-/** Writes rejected rows in the form of their file. */
+/** Maximum number of lines that a message names. */
+const MAX_LINES = 20
+
+/** Writes rejected rows in the form of their file. @throws {Error} naming their lines, which the server will not tell again */
 function writeRejected(errors: ErrorFile, lines: readonly string[], { header, source, format }: SentRows): void {
   const { encoding, delimiter = ',' } = format
   const rows = errorRowsOf({ format: source, encoding, header, delimiter }, errors.path)
   errors.head = rows?.head
-  for (const text of lines) {
-    const { line, errors: reasons, row } = JSON.parse(text) as RejectedText
-    errors.add(rows?.line({ line, text: row }, reasons) ?? text)
+  const rejected = lines.map(text => ({ text, ...(JSON.parse(text) as RejectedText) }))
+  try {
+    for (const { text, line, errors: reasons, row } of rejected)
+      errors.add(rows?.line({ line, text: row }, reasons) ?? text)
+  } catch (error) {
+    const first = rejected.slice(0, MAX_LINES).map(({ line }) => line)
+    const more = rejected.length > first.length ? ' and others' : ''
+    throw new Error(`${(error as Error).message}; the rows in lines ${first.join(', ')}${more} were not saved`, {
+      cause: error,
+    })
+  } finally {
+    errors.close()
   }
-  errors.close()
 }
 
 /** A rejected row of an answer, with its text. */

@@ -106,6 +106,8 @@ async function loadSource(
   const open = (): AsyncIterable<Buffer> => readBytes(source.path, progress.onBytes)
   const rows = await openRows(namedFormat, { path: source.path, open }, settings)
   const { format } = rows
+  const defaultErrors = errorPathOf(name, format)
+  const errors = new ErrorFile({ path: settings.errors, defaultPath: defaultErrors, source: source.path })
   const first = create && (await rows.sample())
   const createdClass = create && (await newClass(config, name, first!, describeFormat(format, first!), create, dialog))
   const into = createdClass?.name ?? settings.into
@@ -121,7 +123,6 @@ async function loadSource(
     memoryBytes: 0,
     onNote: printError,
   })
-  const errors = new ErrorFile(settings.errors ?? errorPathOf(name, format))
   const summary = emptySummary()
   const hints = new Set<string>()
   const markKey = `load/${into}.${name}`

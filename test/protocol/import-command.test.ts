@@ -30,7 +30,13 @@ t.test('tesser import', async t => {
   t.notOk(await run())
   t.match(readFileSync(errors, 'utf8'), /^__LINE,__ERROR,Name,big\n3,"name is mandatory[^"]*",,2\n$/)
   t.match(lines.at(-1), /^after you fix its rows: npx tesser import .*wrong\.csv --into Company --column Name=name /)
-  t.notOk(await run({ file: errors }), 'the reasons are no columns')
+  await t.rejects(run({ file: errors }), { name: 'InputError', message: /wrong\.csv is the file with the rows; name/ })
+  const again = join(folder, 'again.csv')
+  t.notOk(await run({ file: errors, errors: again }), 'the reasons are no columns')
+  if (existsSync('/dev/full'))
+    await t.rejects(run({ errors: '/dev/full', trial: true }), {
+      message: /^the file of errors \/dev\/full cannot be written: ENOSPC.*; the rows in lines 3 were not saved$/,
+    })
   t.notOk(await run({ errors: join(folder, 'wrong.ndjson'), trial: true }))
   const [object] = readFileSync(join(folder, 'wrong.ndjson'), 'utf8').split('\n')
   t.match(JSON.parse(object!), { line: 3, row: { name: null, big: '2' } })
