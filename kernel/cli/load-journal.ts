@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import type { InterruptedLoad, LoadOptions, RowFormat, SettledRows } from '../../engine/command-line.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isJsonObject } from '../../engine/base/json-object.ts'
+import type { LoadOptions, RowFormat } from '../../engine/command-line.ts'
 import type { LoadProgress } from '../../engine/index.ts'
+import { describeSystemError } from '../../engine/base/system-error.ts'
 import type { ErrorFile } from './error-file.ts'
+import { type Entry, parse, readUnsettled, type Unsettled } from './journal-entries.ts'
 
 /** File and options of a load: positions mean the same rows only if the file is read the same way. */
 interface JournalHead {
@@ -17,37 +20,6 @@ interface JournalHead {
   sheet?: string | undefined
   headerRow?: number | undefined
   links?: boolean | undefined
-}
-
-/** A line of the journal, with one group of these properties. */
-interface Entry extends Partial<SettledRows>, Pick<RowFormat, 'proposed'> {
-  /** Written with settled rows: size of the error file, including those of the rows that were not saved. */
-  readonly errorBytes?: number
-  /** Identifies a request, before it is sent. */
-  readonly id?: string
-  /** Positions of the request's rows, as ranges: first and last. */
-  readonly rows?: readonly (readonly [number, number])[]
-  /** Outcome of the last request: indexes of its rows that were not saved. */
-  readonly left?: readonly number[]
-}
-
-/** A request whose outcome is not known. */
-interface SentRequest {
-  readonly id: string
-  /** Positions of its rows. */
-  readonly rows: readonly number[]
-}
-
-/** Rows that an interrupted load has completed. */
-interface Unsettled extends InterruptedLoad {
-  /** See {@link RowFormat}. */
-  proposed: RowFormat['proposed']
-  readonly savedRows: Set<number>
-  readonly uncertain: Set<number>
-  /** Size of the error file when the last rows were settled; rows after it are read again. */
-  errorBytes: number
-  /** The last of these requests, if it was the last request of the load. */
-  lastRequest: SentRequest | undefined
 }
 
 /** Mark in the store for the last request of a load, if the request's entities are there. */
@@ -69,21 +41,23 @@ export class LoadJournal {
     private readonly mark: StoredMark | undefined,
   ) {}
 
-  /** @throws {Error} if there is nothing to resume, or the file has changed */
+  /** @throws {Error} if there is nothing to resume, the file has changed, or the journal is damaged */
   resume(): Unsettled {
     const lines = this.read()
     if (!lines) {
       throw new Error(`there is nothing to resume: no load of ${this.head.file} into this dataclass was interrupted`)
     }
+    this.fileIn(lines)
     if (lines[0] !== JSON.stringify(this.head)) {
       throw new Error(
-        `${this.head.file} or the options for reading it have changed since its load was interrupted; --restart begins from the first row`,
+        `${this.head.file} or the options for reading it have changed since its load was interrupted; ${RESTART}`,
       )
     }
-    const remainder = readUnsettled(lines)
+    const remainder = this.unsettledIn(lines)
+    this.checkStore(remainder)
     this.descriptor = openSync(this.path, 'a', 0o600)
     // After an incomplete line, the next entry begins on a line of its own.
-    writeSync(this.descriptor, '\n')
+    writeFileSync(this.descriptor, '\n')
     if (remainder.lastRequest && this.mark) this.writeOutcome(addStored(remainder, this.mark.read()))
     return remainder
   }
@@ -92,11 +66,42 @@ export class LoadJournal {
   refuseUnfinished(): void {
     const lines = this.read()
     if (!lines) return
-    const file = parse<JournalHead>(lines[0]!)?.file ?? this.head.file
+    const file = this.fileIn(lines)
     const goesOn = file === this.head.file ? '--resume continues' : `--resume with ${file} continues`
-    throw new Error(
-      `a load of ${file} stopped after row ${readUnsettled(lines).position}; ${goesOn}, --restart begins from the first row`,
-    )
+    throw new Error(`a load of ${file} stopped after row ${this.unsettledIn(lines).position}; ${goesOn}, ${RESTART}`)
+  }
+
+  /** The file of the interrupted load. @throws {Error} the head is damaged */
+  private fileIn([head]: readonly string[]): string {
+    const value = parse(head!)
+    const file = isJsonObject(value) ? (value as Partial<JournalHead>).file : undefined
+    if (typeof file === 'string') return file
+    throw this.damaged('line 1 is damaged')
+  }
+
+  /** @throws {Error} a line is damaged */
+  private unsettledIn([, ...lines]: readonly string[]): Unsettled {
+    try {
+      return readUnsettled(lines)
+    } catch (error) {
+      throw this.damaged((error as Error).message)
+    }
+  }
+
+  /** @throws {Error} the journal and the store do not belong together: one of them is damaged, or is an earlier copy */
+  private checkStore({ lastIds, hasSaved }: Unsettled): void {
+    if (!this.mark) return
+    const { id } = (this.mark.read() ?? {}) as Partial<LoadProgress>
+    if (id === undefined ? hasSaved : !lastIds.has(id)) throw this.damaged('the store has other rows of this load')
+  }
+
+  /** @param count rows of the file @throws {Error} the interrupted load has settled more of them */
+  checkRows({ position }: Unsettled, count: number): void {
+    if (position > count) throw this.damaged(`it ends after row ${position}, and ${this.head.file} has ${count}`)
+  }
+
+  private damaged(reason: string): Error {
+    return new Error(`the progress of an interrupted load in ${this.path} cannot be used: ${reason}; ${RESTART}`)
   }
 
   /** Hooks by which the journal records a load. */
@@ -117,18 +122,20 @@ export class LoadJournal {
 
   /** Empties the journal, before anything is saved. */
   private begin(proposals: RowFormat['proposed']): void {
-    this.descriptor = openSync(this.path, 'w', 0o600)
+    // Removed, so that a link is not followed.
+    rmSync(this.path, { force: true })
+    this.descriptor = openSync(this.path, 'wx', 0o600)
     this.write(this.head)
     if (proposals) this.write({ proposed: proposals })
   }
 
   /** Writes the outcome of a request. The next entry makes it durable; until then the store has it. */
   private writeOutcome(indexes: readonly number[]): void {
-    writeSync(this.descriptor!, line({ left: indexes }))
+    writeFileSync(this.descriptor!, line({ left: indexes }))
   }
 
   private write(entry: JournalHead | Entry): void {
-    writeSync(this.descriptor!, line(entry))
+    writeFileSync(this.descriptor!, line(entry))
     fdatasyncSync(this.descriptor!)
   }
 
@@ -137,7 +144,12 @@ export class LoadJournal {
       return readFileSync(this.path, 'utf8').trim().split('\n')
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw error
+      throw new Error(
+        `the progress of an interrupted load in ${this.path} cannot be read: ${describeSystemError(error)}`,
+        {
+          cause: error,
+        },
+      )
     }
   }
 
@@ -149,42 +161,19 @@ export class LoadJournal {
   }
 }
 
-const line = (entry: JournalHead | Entry): string => `${JSON.stringify(entry)}\n`
+/** Maximum bytes of the name of a file in most file systems. */
+const MAX_NAME = 255
 
-function readUnsettled([, ...lines]: readonly string[]): Unsettled {
-  let position = 0
-  let errorBytes = 0
-  const keptRows = new Set<number>()
-  const savedRows = new Set<number>()
-  const uncertain = new Set<number>()
-  let lastRequest: SentRequest | undefined
-  let proposals: RowFormat['proposed']
-  for (const text of lines) {
-    // The process may have ended while writing a line.
-    const entry: Entry = parse(text) ?? {}
-    proposals ??= entry.proposed
-    if (entry.id !== undefined) {
-      lastRequest = { id: entry.id, rows: positions(entry.rows!) }
-      for (const row of lastRequest.rows) uncertain.add(row)
-    } else if (entry.left) {
-      const leftIndexes = new Set(entry.left)
-      lastRequest?.rows.forEach((row, index) => {
-        uncertain.delete(row)
-        if (!leftIndexes.has(index)) savedRows.add(row)
-      })
-      lastRequest = undefined
-    } else if (entry.position !== undefined) {
-      position = Math.max(position, entry.position)
-      errorBytes = entry.errorBytes!
-      for (const each of entry.kept!) keptRows.add(each)
-      for (const each of entry.tried!) keptRows.delete(each)
-      for (const rows of [savedRows, uncertain]) {
-        for (const row of rows) if (row < position && !keptRows.has(row)) rows.delete(row)
-      }
-    }
-  }
-  return { position, kept: keptRows, savedRows, uncertain, errorBytes, lastRequest, proposed: proposals }
+/** Name of the journal of a load. */
+export function journalName(into: string, name: string): string {
+  const text = `load.${into}.${name}.ndjson`
+  if (Buffer.byteLength(text) <= MAX_NAME) return text
+  return `load.${createHash('sha256').update(`${into}.${name}`).digest('hex')}.ndjson`
 }
+
+const RESTART = '--restart begins from the first row'
+
+const line = (entry: JournalHead | Entry): string => `${JSON.stringify(entry)}\n`
 
 /**
  * Adds the rows that the last request of an earlier load has saved, according to the store.
@@ -210,15 +199,4 @@ function ranges(rows: readonly number[]): [number, number][] {
     else pairs.push([row, row])
   }
   return pairs
-}
-
-const positions = (ranges: NonNullable<Entry['rows']>): number[] =>
-  ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i))
-
-function parse<T>(line: string): T | undefined {
-  try {
-    return JSON.parse(line) as T
-  } catch {
-    return undefined
-  }
 }

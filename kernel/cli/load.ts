@@ -29,7 +29,7 @@ import { printError } from './outcome.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { ErrorFile } from './error-file.ts'
 import { correctedColumns, correctedFormat, errorPathOf, errorRowsOf } from './error-rows.ts'
-import { LoadJournal } from './load-journal.ts'
+import { journalName, LoadJournal } from './load-journal.ts'
 import {
   type Dialog,
   type NewClass,
@@ -128,6 +128,13 @@ async function loadSource(
   const markKey = `load/${into}.${name}`
   let journal: LoadJournal | undefined
   let isDone = false
+  let fileRows = 0
+  const countRows = async function* <Row>(batches: AsyncIterable<Row[]>): AsyncGenerator<Row[]> {
+    for await (const batch of batches) {
+      fileRows += batch.length
+      yield batch
+    }
+  }
   try {
     const dataClass = dataClassOf({ dataClass: into }, engine.catalog)
     createdClass?.write()
@@ -139,7 +146,7 @@ async function loadSource(
     }
     progress.start()
     journal = new LoadJournal(
-      join(config.data, `load.${into}.${name}.ndjson`),
+      join(config.data, journalName(into, name)),
       {
         file: isRemote(settings.file) ? settings.file : resolve(source.path),
         size: source.size,
@@ -157,6 +164,9 @@ async function loadSource(
     )
     if (!resume && !restart) journal.refuseUnfinished()
     const remainder = resume ? journal.resume() : undefined
+    // The mark of a load that is not continued.
+    if (!resume && engine.records.get(markKey) !== undefined)
+      await engine.records.put([{ key: markKey, value: undefined }])
     if (remainder) errors.continueAt(remainder.errorBytes)
     if (remainder) output.write(`continuing after row ${remainder.position + remainder.savedRows.size}\n`)
     const file = await openFile(rows, dataClass, { sample, read, columns, created: createdClass })
@@ -169,7 +179,7 @@ async function loadSource(
       target: engine.rows,
       dataClass,
       format: { ...file.format, proposed: proposals },
-      rows: file.rows,
+      rows: countRows(file.rows),
       relations,
       columns,
       existing: update ? 'update' : 'reject',
@@ -184,6 +194,7 @@ async function loadSource(
       signal,
     })
     progress.stop()
+    if (remainder && !signal?.aborted) journal.checkRows(remainder, fileRows)
     isDone = !signal?.aborted
     if (isDone) await engine.records.put([{ key: markKey, value: undefined }])
     output.write(`${describeSummary(summary)}\n`)
