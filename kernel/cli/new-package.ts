@@ -1,4 +1,13 @@
-import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readJsonFile } from '../../config/read-json-file.ts'
@@ -40,16 +49,29 @@ export function newPackage(name: string, templates: readonly Template[], cwd: st
       `this build of Tesser has no types, which the compiler of plugins needs; this writes them: cd ${installation} && npm ci && npm run build`,
     )
   }
-  for (const template of templates) {
-    cpSync(new URL('./', outputUrl(`config/${template}/package.json`)), target, { recursive: true })
-  }
+  for (const template of templates)
+    copyFolder(fileURLToPath(new URL('./', outputUrl(`config/${template}/package.json`))), target)
   // npm leaves `.gitignore` out of packages, so our package cannot contain it.
   renameSync(join(target, 'gitignore'), join(target, '.gitignore'))
   insertName(name, target)
   insertVersions(join(target, 'package.json'), installedFrom(installation, target))
   const model = readJsonFile(join(target, 'model.json'), 'model')
-  writeFileSync(join(target, 'tesser-model.d.ts'), writeTypes(loadModel(model), 'model.json'))
+  writeFileSync(join(target, 'tesser-model.d.ts'), writeTypes(loadModel(model), 'model.json'), { mode: FILE_MODE })
   return folder
+}
+
+/** Modes of new files and folders, whose code runs: only the user changes them, whatever the umask. */
+const FILE_MODE = 0o644
+const FOLDER_MODE = 0o755
+
+/** Copies the contents of files, not their modes: the files of an installation may be read-only. */
+function copyFolder(source: string, target: string): void {
+  mkdirSync(target, { recursive: true, mode: FOLDER_MODE })
+  for (const entry of readdirSync(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)]
+    if (entry.isDirectory()) copyFolder(from, to)
+    else writeFileSync(to, readFileSync(from), { mode: FILE_MODE })
+  }
 }
 
 /** @throws {InputError} */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -82,4 +82,19 @@ t.test('a plugin that cannot be made is refused, and nothing is overwritten', as
   for (const name of ['../out', 'Acme', '@acme/../x', 'a b', '~', '-rf', '@acme/~', 'tesser', 'x'.repeat(1_000)]) {
     t.throws(() => newPlugin(name, parent), /cannot be the name of a package/)
   }
+})
+
+t.test('an empty folder may be a link, and only the user can change the files, whatever the umask', async t => {
+  const parent = t.testdir({ empty: {} })
+  symlinkSync('empty', join(parent, 'linked'))
+  t.equal(newPlugin('linked', parent), 'linked')
+  const main = join(process.cwd(), 'dist/kernel/cli/main.js')
+  const umask = '--import=data:text/javascript,process.umask(0)'
+  t.match(await runNode(parent, umask, main, 'new', 'plugin', 'open'), { code: 0 })
+  const files = readdirSync(join(parent, 'open'), { recursive: true, encoding: 'utf8' }).sort()
+  t.strictSame(readdirSync(join(parent, 'empty'), { recursive: true, encoding: 'utf8' }).sort(), files)
+  t.same(
+    files.filter(file => (statSync(join(parent, 'open', file)).mode & 0o022) !== 0),
+    [],
+  )
 })
