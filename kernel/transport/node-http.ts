@@ -284,14 +284,9 @@ class NodeHttpExchange extends Exchange {
     if (size !== undefined) setImmediate(() => this.finished || res.writableFinished || this.#holdOrDrop(size))
   }
 
-  protected sendPiece(piece: Uint8Array): Promise<void> {
-    // Node keeps bytes that the socket does not accept immediately.
-    return new Promise(resolve =>
-      this.#res.write(piece, () => {
-        this.#sentBytes += piece.byteLength
-        resolve()
-      }),
-    )
+  protected async sendPiece(piece: Uint8Array): Promise<void> {
+    await this.#write(piece)
+    this.#sentBytes += piece.byteLength
   }
 
   protected sendEnd(): void {
@@ -311,18 +306,29 @@ class NodeHttpExchange extends Exchange {
     else this.drop()
   }
 
+  /**
+   * Writes bytes that stay as they are until the socket has accepted them. Ends the exchange if the connection is broken: Node.js 26 fails
+   * every further write without a turn of the event loop, so that an endless stream would never learn of it.
+   */
+  #write(bytes: Uint8Array): Promise<void> {
+    return new Promise(resolve =>
+      this.#res.write(bytes, error => {
+        if (error) this.abort()
+        resolve()
+      }),
+    )
+  }
+
   async #writeSource(source: BodySource): Promise<void> {
-    const res = this.#res
     this.watch()
     try {
       for (let offset = 0; offset < source.size && !this.finished; ) {
         const piece = await source.read(offset)
-        // Node keeps bytes that the socket does not accept immediately, and the next piece may overwrite this one.
-        await new Promise<unknown>(resolve => res.write(piece, resolve))
+        await this.#write(piece)
         offset += piece.byteLength
         this.#sentBytes = offset
       }
-      res.end()
+      if (!this.finished) this.#res.end()
     } catch (error) {
       this.breakDown(error)
     }
