@@ -29,7 +29,7 @@ const answers: Answer[] = [
     name: 'an endless answer',
     behaviour: () => answer => {
       answer.writeHead(503)
-      const write = (): void => void (answer.destroyed || answer.write(Buffer.alloc(65_536), write))
+      const write = (error?: Error | null): void => void (error || answer.write(Buffer.alloc(65_536), write))
       write()
     },
     reason: /^answered 503$/,

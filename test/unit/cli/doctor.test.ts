@@ -106,9 +106,10 @@ const refuse = name => {
 }
 const { _load } = Module
 Module._load = (name, ...others) => refuse(name) ?? _load(name, ...others)
-Module.register('data:text/javascript,' + encodeURIComponent(
-  \`const refuse = \${refuse}; export const resolve = (name, context, next) => refuse(name) ?? next(name, context)\`
-))`
+const resolve = (name, context, next) => refuse(name) ?? next(name, context)
+// Newer versions of Node.js warn of register, older ones have nothing else.
+if (Module.registerHooks) Module.registerHooks({ resolve })
+else Module.register('data:text/javascript,' + encodeURIComponent(\`const refuse = \${refuse}; export const resolve = \${resolve}\`))`
 
 t.test('without the native part of a package, every command leads to doctor, which names it', async t => {
   const folder = t.testdir({ 'without.mjs': WITHOUT_LMDB, 'model.json': '{"name":"m","dataClasses":{}}' })
