@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parse } from 'secure-json-parse'
 import { significant } from './decimal-digits.ts'
+import { withRightNames } from './read-json.ts'
 
 /**
  * A number that is neither a double nor an integer of 64 bits: its text, as a String object. Messages between threads preserve
@@ -28,12 +29,14 @@ export function parseExact(
   keptDigits: KeptDigits = 'integers',
   keep: (number: string) => unknown = Object,
 ): unknown {
-  const value: unknown = parse(text)
+  const value = withRightNames(text, parse(text))
   const isExact =
     !(keptDigits === 'numbers' && LONG_NUMBER.test(text)) &&
     !MISREAD.test(text) &&
     (keptDigits === 'doubles' || !hasRoundedInteger(value))
-  return isExact ? value : reviveNumbers(parse(markLongNumbers(text, keptDigits === 'numbers')), keep)
+  if (isExact) return value
+  const markedText = markLongNumbers(text, keptDigits === 'numbers')
+  return reviveNumbers(withRightNames(markedText, parse(markedText)), keep)
 }
 
 /** The double nearest to a number; infinite beyond 1.8e308, and NaN for a nonzero number that would become zero. */

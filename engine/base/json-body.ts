@@ -3,6 +3,7 @@ import { parse } from 'secure-json-parse'
 import { EngineErrors } from './engine-errors.ts'
 import { doubleOf, type KeptDigits, parseExact } from './exact-json.ts'
 import { checkJsonBounds, JSON_BOUNDS, type JsonBounds } from './json-bounds.ts'
+import { withRightNames } from './read-json.ts'
 import { excerpt } from './text/excerpt.ts'
 
 /**
@@ -28,7 +29,7 @@ export function bodyText(body: Uint8Array): string {
 }
 
 /** @throws {EngineErrors.BAD_JSON} */
-export const parseJson = (text: string): unknown => syntaxChecked(() => parse(text))
+export const parseJson = (text: string): unknown => syntaxChecked(() => withRightNames(text, parse(text)))
 
 /** Parses JSON by {@link parseExact}. @throws {EngineErrors.BAD_JSON} */
 export const parseExactJson = (text: string, keptDigits: KeptDigits): unknown =>

@@ -2,6 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/att
 import type { BinaryValue, Value } from '../../catalog/value.ts'
 import type { ErrorData } from '../../base/errors.ts'
 import { isThenable } from '../../base/promised.ts'
+import { readJson } from '../../base/read-json.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { suggestion } from '../../base/suggestion.ts'
 import type { OrThrowOptions, Status } from '../declare/author-types.ts'
@@ -157,8 +158,7 @@ export class EntityBase {
         }))
         return () => {
           const { staleStamp, isDropped } = entity.#edit()
-          for (const { object, json } of objects)
-            if (JSON.stringify(object) !== json) overwrite(object, JSON.parse(json))
+          for (const { object, json } of objects) if (JSON.stringify(object) !== json) overwrite(object, readJson(json))
           const keptObjects = new Map(objects.map(({ attribute, object }) => [attribute, object]))
           entity.#more = {
             changes: new Map(changes),

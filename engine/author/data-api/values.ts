@@ -2,6 +2,7 @@ import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.t
 import { TYPES } from '../../catalog/types/registry.ts'
 import { BinaryValue, type Value } from '../../catalog/value.ts'
 import { ProtocolError } from '../../base/errors.ts'
+import { readJson } from '../../base/read-json.ts'
 import { readBoolean, readInteger, readNumber, readText } from '../../row-format/read-value.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
@@ -51,6 +52,7 @@ export function rowReader(attribute: StorageAttribute, layout: RowLayout): (row:
       }
       return row => readText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
     case 'json':
+      return row => readJson(row.json(slot)) as AuthorValue
     case 'vector':
       return row => JSON.parse(row.json(slot)) as AuthorValue
     case 'double':

@@ -1,6 +1,7 @@
 import { schemas } from '../../base/json-schema.ts'
 import { beyondDoubles, isLongNumber, isPlain, roundNumbers } from '../../base/exact-json.ts'
 import { isDeeper } from '../../base/json-depth.ts'
+import { readJson } from '../../base/read-json.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import type { ValueAttribute } from '../attribute.ts'
 import type { JsonContainer } from '../value.ts'
@@ -44,5 +45,5 @@ export const object: TypeDescriptor = {
   holds: value => typeof value === 'object',
   encode: value => JSON.stringify(value),
   toCode: value => value,
-  decode: json => JSON.parse(json) as JsonContainer,
+  decode: json => readJson(json) as JsonContainer,
 }

@@ -2,6 +2,7 @@ import type { ValueAttribute } from '../../catalog/attribute.ts'
 import { propertyOf } from '../../catalog/property.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS } from '../../data/snapshot.ts'
+import { readJson } from '../../base/read-json.ts'
 import { fold } from '../../base/text/fold.ts'
 import { referenceOf } from '../../data/reference-of.ts'
 import { calculatedText } from '../contract/calculated-code.ts'
@@ -66,5 +67,5 @@ export function itemText(value: Item, rowId: number, measure: Measure, { snapsho
       ? calculatedText(attribute, owner, row.layout.wire)
       : row.json(row.layout.slotOf.get(attribute)!)
   if (properties.length > 0) budget.parse(json.length)
-  return properties.length === 0 ? json : JSON.stringify(properties.reduce(propertyOf, JSON.parse(json) as unknown))
+  return properties.length === 0 ? json : JSON.stringify(properties.reduce(propertyOf, readJson(json)))
 }

@@ -1,3 +1,4 @@
+import { readJson } from '../../base/read-json.ts'
 import { briefLink, collectionLink } from '../../row-format/wire-value.ts'
 import type { RowView } from '../../row-format/row-view.ts'
 import { referenceOf } from '../../data/reference-of.ts'
@@ -173,7 +174,7 @@ export class RowWriter {
         break
       case 'properties':
         this.budget?.parse(row.slotStart(value.slot + 1) - row.valueStart(value.slot))
-        out.text(briefly(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)), row, value.brief))
+        out.text(briefly(JSON.stringify(pick(readJson(row.json(value.slot)), value.properties)), row, value.brief))
         break
       case 'relatedEntity': {
         const target = referenceOf(row, value.reference, this.snapshot)
@@ -196,9 +197,7 @@ export class RowWriter {
   /** Writes a calculated value. */
   calculated({ attribute, properties, brief }: CalculatedValue, row: RowView, rowId: number): void {
     const json = calculatedText(attribute, rowId, row.layout.wire)
-    this.out.text(
-      briefly(properties.size === 0 ? json : JSON.stringify(pick(JSON.parse(json), properties)), row, brief),
-    )
+    this.out.text(briefly(properties.size === 0 ? json : JSON.stringify(pick(readJson(json), properties)), row, brief))
   }
 
   /** Source: protocol notes, 4.1. */
