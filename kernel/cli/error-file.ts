@@ -89,7 +89,8 @@ function problemOf(path: string, isNamed: boolean, source: string | undefined): 
     if (isLink && !isNamed) return `${path} is a link`
     if (isLink && !stats) return `${path} is a link to something that does not exist`
     if (!stats) {
-      accessSync(dirname(path), constants.W_OK)
+      // Without a name, the file may never be needed.
+      if (isNamed) accessSync(dirname(path), constants.W_OK)
       return undefined
     }
     if (stats.isDirectory()) return `${path} is a folder`

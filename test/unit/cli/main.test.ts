@@ -176,7 +176,8 @@ t.test('missing rights are reported with the folder and the right', async t => {
   const inFolder = `${user} has no right to write in the folder ${cwd}`
   await tell(inFolder, 'key', 'create', 'nightly')
   await tell(inFolder, 'types', '--model', 'model.json')
-  await tell(inFolder, 'load', 'wrong.ndjson', '--into', 'Person', ...store)
+  const noErrors = `the file of errors wrong.ndjson.errors.ndjson cannot be written: ${inFolder}`
+  await tell(noErrors, 'load', 'wrong.ndjson', '--into', 'Person', ...store)
   await tell(unusable('new', `to write in the folder ${cwd}`), 'start', '--model', 'model.json', '--data', 'new')
   await rm(path('store/server.lock'))
   await chmod(path('store'), 0o555)
