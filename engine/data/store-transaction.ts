@@ -56,6 +56,26 @@ export interface RelatedEntity {
   key: Value
 }
 
+/** The encoded row of a new entity. */
+export interface NewRow {
+  readonly rowId: number
+  readonly row: Buffer
+}
+
+/** Entries of an index, ascending by key and then by row. */
+export interface IndexEntries {
+  readonly attribute: StorageAttribute
+  /** Keys as `index-key.ts` writes them, one after the other. */
+  readonly bytes: Uint8Array
+  /** End of each key in `bytes`. */
+  readonly ends: Uint32Array
+  /** Places of the keys that have entries. */
+  readonly keys: Uint32Array
+  /** For each of these keys the end of its rows in `rowIds`. */
+  readonly rowEnds: Uint32Array
+  readonly rowIds: Uint32Array
+}
+
 /**
  * The write transaction of a store, one reusable object. It maintains rows, indexes, counters, the change log, binaries and the server's
  * own data besides entities. Later reads of the same transaction see what was put; {@link attempt} can roll back a part of it. The calling
@@ -91,6 +111,8 @@ export interface StoreTransaction {
   row(dataClass: DataClass, rowId: number): RowView | undefined
   /** Row that holds `value` (by fold) in a unique attribute, or undefined. */
   holder(attribute: StorageAttribute, value: Value): number | undefined
+  /** Row that holds the value of an index key in a unique attribute. Not for texts that the index cuts. */
+  holderOf(attribute: StorageAttribute, bytes: Uint8Array, start: number, end: number): number | undefined
   /** @param along the relation that is followed */
   findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined
   /** The entity to which a link with this `key` points, or undefined. */
@@ -101,10 +123,11 @@ export interface StoreTransaction {
   /** Inserts an entity. @returns its row */
   insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array
   /**
-   * Inserts an entity whose row is encoded; its global stamp is written here.
-   * @param indexValues its values, in the order of `indexesOf`
+   * Inserts entities whose rows are encoded; their global stamps are written here.
+   * @param rows ascending by id
+   * @param entries all entries of the rows in all indexes
    */
-  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexValues: readonly Value[]): void
+  insertRows(dataClass: DataClass, rows: readonly NewRow[], entries: readonly IndexEntries[]): void
   /** Updates an entity. @returns its row */
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array
   /** Removes an existing row with all data that belongs to it. The calling code handles references to it. */

@@ -1,10 +1,12 @@
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import type { Environment } from './environment.ts'
-import { attributeRange, indexPrefix, isCut, postingKey } from './keys.ts'
-import { addPostings, firstPosting, postings, putFirstPosting, removePosting } from './postings.ts'
+import { attributeRange, indexPrefix, LastChunkKey, postingKey } from './keys.ts'
+import { isCut } from '../row-format/index-key.ts'
+import { addPostings, addRows, firstPosting, firstRow, postings, putFirstRow, removePosting } from './postings.ts'
 import { NO_ROW } from '../row-format/row-layout.ts'
 import { fold } from '../base/text/fold.ts'
+import type { IndexEntries } from '../data/store-transaction.ts'
 
 /** Rows of one value that are still to be written. */
 interface PendingPostings {
@@ -23,6 +25,8 @@ export class IndexWriter {
   /** Upper bound of the keys of a unique attribute: a key above it needs no search. Read from the open transaction. */
   private readonly highest = new Map<StorageAttribute, Buffer>()
 
+  private readonly key = new LastChunkKey()
+
   constructor(private readonly table: Environment['index']) {}
 
   /**
@@ -39,6 +43,13 @@ export class IndexWriter {
     return postings(this.table, prefix).find(rowId => fold(textOf(rowId)) === foldedText)
   }
 
+  /** Row that holds the value of an index key in a unique attribute, or undefined. Not for texts that the index cuts. */
+  holderOf(attribute: StorageAttribute, bytes: Uint8Array, start: number, end: number): number | undefined {
+    const key = this.key.set(attribute, bytes, start, end)
+    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
+    return key.compare(highest) > 0 ? undefined : firstRow(this.table, key)
+  }
+
   put(attribute: StorageAttribute, value: Value, rowId: number): void {
     if (!attribute.unique) {
       this.gather(attribute, value, rowId)
@@ -48,8 +59,26 @@ export class IndexWriter {
     const highest = this.highest.get(attribute)
     if (!highest || prefix.compare(highest) <= 0) addPostings(this.table, prefix, [rowId])
     else {
-      putFirstPosting(this.table, prefix, rowId)
-      this.highest.set(attribute, postingKey(prefix, NO_ROW))
+      const key = postingKey(prefix, NO_ROW)
+      putFirstRow(this.table, key, rowId)
+      this.highest.set(attribute, key)
+    }
+  }
+
+  /** Writes entries in the order of their keys. */
+  putEntries({ attribute, bytes, ends, keys, rowEnds, rowIds }: IndexEntries): void {
+    const { table } = this
+    const highest = attribute.unique ? this.highest.get(attribute) : undefined
+    let isHighest = false
+    for (let i = 0, start = 0; i < keys.length; i++) {
+      const place = keys[i]!
+      const key = this.key.set(attribute, bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!)
+      isHighest ||= highest !== undefined && key.compare(highest) > 0
+      const end = rowEnds[i]!
+      if (isHighest && end === start + 1) putFirstRow(table, key, rowIds[start]!)
+      else addRows(table, key, rowIds, start, end)
+      start = end
+      if (isHighest && i === keys.length - 1) this.highest.set(attribute, Buffer.from(key))
     }
   }
 

@@ -14,6 +14,8 @@ import type { Reads } from '../data/reads.ts'
 import type { RecordChange, TableState } from '../data/record-store.ts'
 import type {
   EntityContent,
+  IndexEntries,
+  NewRow,
   RelatedEntity,
   StoredEntity,
   StoreTransaction,
@@ -24,7 +26,7 @@ import { writeFingerprints } from './fingerprints.ts'
 import { changeRow, encodeRow } from '../row-format/encode-row.ts'
 import { decodeBinary } from '../files/encode-binary.ts'
 import { type Environment, getBytes } from './environment.ts'
-import { binaryKey, rowKey } from './keys.ts'
+import { binaryKey, ROW_KEY_BYTES, rowKey } from './keys.ts'
 import { writeRowStamp } from '../row-format/new-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { globalStampOf, RowView } from '../row-format/row-view.ts'
@@ -62,6 +64,7 @@ export class LmdbTransaction implements StoreTransaction {
   private changes: Change[] = []
   /** Effects of the transaction so far, for the log. */
   private readonly effects: Effect[] = []
+  private readonly rowKey = Buffer.alloc(ROW_KEY_BYTES)
   private readonly indexes: IndexWriter
   private readonly changeLog: ChangeLogWriter
   private readonly binaries: BinaryTable
@@ -219,7 +222,7 @@ export class LmdbTransaction implements StoreTransaction {
 
   row(dataClass: DataClass, rowId: number): RowView | undefined {
     this.options.onRow?.()
-    const bytes = getBytes(this.environment.rows, rowKey(dataClass.tableNumber, rowId))
+    const bytes = getBytes(this.environment.rows, rowKey(dataClass.tableNumber, rowId, this.rowKey))
     return bytes && new RowView(this.layout(dataClass), bytes.slice())
   }
 
@@ -229,6 +232,10 @@ export class LmdbTransaction implements StoreTransaction {
       value,
       rowId => this.row(attribute.dataClass, rowId)!.value(attribute) as string,
     )
+  }
+
+  holderOf(attribute: StorageAttribute, bytes: Uint8Array, start: number, end: number): number | undefined {
+    return this.indexes.holderOf(attribute, bytes, start, end)
   }
 
   reads({ place }: DataClass): boolean {
@@ -274,12 +281,13 @@ export class LmdbTransaction implements StoreTransaction {
     return this.putRow(dataClass, rowId, row, INSERTED)
   }
 
-  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexValues: readonly Value[]): void {
-    const attributes = this.table(dataClass).indexed
-    for (let i = 0; i < attributes.length; i++) this.indexes.put(attributes[i]!, indexValues[i]!, rowId)
-    this.state(dataClass).rowCount++
-    writeRowStamp(row, ++this.globalStamp)
-    this.putRow(dataClass, rowId, row, INSERTED)
+  insertRows(dataClass: DataClass, rows: readonly NewRow[], entries: readonly IndexEntries[]): void {
+    this.state(dataClass).rowCount += rows.length
+    for (const { rowId, row } of rows) {
+      writeRowStamp(row, ++this.globalStamp)
+      this.putRow(dataClass, rowId, row, INSERTED)
+    }
+    for (const index of entries) this.indexes.putEntries(index)
   }
 
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array {
@@ -357,7 +365,7 @@ export class LmdbTransaction implements StoreTransaction {
   private putRow(dataClass: DataClass, rowId: number, row: Uint8Array, operation: number): Uint8Array {
     const { tableNumber } = dataClass
     this.options.onRow?.()
-    this.environment.rows.putSync(rowKey(tableNumber, rowId), row as Buffer)
+    this.environment.rows.putSync(rowKey(tableNumber, rowId, this.rowKey), row as Buffer)
     this.recordChange({ tableNumber, rowId, operation, row })
     return row
   }

@@ -20,7 +20,7 @@ type Table = Database<Buffer, Buffer>
 
 /** Maximum row ids of a chunk, which is rewritten as a whole when it changes. */
 const CHUNK_ROWS = 256
-const MAX_BYTES = 4 * (1 + 2 * CHUNK_ROWS)
+const MAX_BYTES = 4 * (2 + 2 * CHUNK_ROWS)
 
 /** Number of chunks sampled for the average number of rows in a chunk of a range. */
 const SAMPLED_CHUNKS = 32
@@ -28,6 +28,8 @@ const SAMPLED_CHUNKS = 32
 /** Buffer in which chunks are assembled: lmdb-js looks up the address of every new buffer, which takes longer. */
 const scratch = Buffer.from(new ArrayBuffer(MAX_BYTES))
 const scratchWords = new Uint32Array(scratch.buffer)
+/** The first words of {@link scratch}, by their number. */
+const chunks = Array.from({ length: MAX_BYTES / 4 }, (_, words) => scratch.subarray(0, 4 * words))
 
 interface Chunk {
   /** Number of row ids in the chunks below, in the last chunk of a value. */
@@ -42,10 +44,14 @@ export function postingCount(table: Table, prefix: Buffer): number {
 }
 
 /** The first row of a value, or undefined. */
-export function firstPosting(table: Table, prefix: Buffer): number | undefined {
-  const bytes = getBytes(table, postingKey(prefix, NO_ROW))
+export const firstPosting = (table: Table, prefix: Buffer): number | undefined =>
+  firstRow(table, postingKey(prefix, NO_ROW))
+
+/** The first row of a value, or undefined. @param key of the last chunk of the value */
+export function firstRow(table: Table, key: Buffer): number | undefined {
+  const bytes = getBytes(table, key)
   if (!bytes) return undefined
-  return readWord(bytes, 0) === 0 ? readWord(bytes, 4) : postings(table, prefix)[0]
+  return readWord(bytes, 0) === 0 ? readWord(bytes, 4) : postings(table, key.subarray(0, -4))[0]
 }
 
 /** The rows of a value, ascending. */
@@ -87,32 +93,39 @@ export function hasPosting(table: Table, prefix: Buffer, rowId: number): boolean
 }
 
 /** Adds rows, ascending, to a value. Rows that the value already has stay. */
-export function addPostings(table: Table, prefix: Buffer, rowIds: readonly number[]): void {
-  const key = postingKey(prefix, NO_ROW)
+export const addPostings = (table: Table, prefix: Buffer, rowIds: ArrayLike<number>): void =>
+  addRows(table, postingKey(prefix, NO_ROW), rowIds, 0, rowIds.length)
+
+/**
+ * Adds the rows `rowIds[start…end]`, ascending, to a value.
+ * @param key of the last chunk of the value
+ */
+export function addRows(table: Table, key: Buffer, rowIds: ArrayLike<number>, start: number, end: number): void {
   const last = getBytes(table, key)
   if (last) scratch.set(last)
   let count = last ? last.length / 4 - 1 : 0
   let below = last ? scratchWords[0]! : 0
-  if (count > 0 && rowIds[0]! <= scratchWords[count]!) {
-    for (const rowId of rowIds) insertPosting(table, prefix, rowId)
+  if (count > 0 && rowIds[start]! <= scratchWords[count]!) {
+    const prefix = Buffer.from(key.subarray(0, -4))
+    for (let i = start; i < end; i++) insertPosting(table, prefix, rowIds[i]!)
     return
   }
   // The usual case: new rows come after the existing ones.
-  for (const rowId of rowIds) {
+  for (let i = start; i < end; i++) {
     if (count === CHUNK_ROWS) {
-      putChunk(table, postingKey(prefix, scratchWords[count]!), 0, count)
+      putChunk(table, postingKey(key.subarray(0, -4), scratchWords[count]!), 0, count)
       below += count
       count = 0
     }
-    scratchWords[++count] = rowId
+    scratchWords[++count] = rowIds[i]!
   }
   putChunk(table, key, below, count)
 }
 
-/** Writes the first row of a value without rows. */
-export function putFirstPosting(table: Table, prefix: Buffer, rowId: number): void {
+/** Writes the first row of a value without rows. @param key of the last chunk of the value */
+export function putFirstRow(table: Table, key: Buffer, rowId: number): void {
   scratchWords[1] = rowId
-  putChunk(table, postingKey(prefix, NO_ROW), 0, 1)
+  putChunk(table, key, 0, 1)
 }
 
 /** Removes a row from a value. */
@@ -200,7 +213,7 @@ function readChunk(table: Table, key: Buffer): Chunk | undefined {
 /** Writes the `count` row ids in the scratch memory from word 1 on. */
 function putChunk(table: Table, key: Buffer, below: number, count: number): void {
   scratchWords[0] = below
-  table.putSync(key, scratch.subarray(0, 4 * (1 + count)))
+  table.putSync(key, chunks[1 + count]!)
 }
 
 function readWord(bytes: Uint8Array, at: number): number {

@@ -161,9 +161,12 @@ export class OrderWriter {
     const most = Math.min(rowIds.length - from, LEAF_CAPACITY - length)
     let count = 0
     for (let position = 0; count < most; count++) {
-      const isUpTo = upTo(rowIds[from + count]!)
-      if (count > 0 && next !== undefined && isUpTo(next)) break
-      position += countUpTo(words, start + position, length - position, isUpTo)
+      // After the last row of the last leaf, nothing is compared.
+      if (position < length || next !== undefined) {
+        const isUpTo = upTo(rowIds[from + count]!)
+        if (count > 0 && next !== undefined && isUpTo(next)) break
+        position += countUpTo(words, start + position, length - position, isUpTo)
+      }
       positions[count] = position
     }
     // From the end, so that no row is overwritten before it has moved.

@@ -12,7 +12,13 @@ export function sortRows(
   texts: TextOrder | undefined,
 ): Uint32Array {
   const keys = new Float64Array(rowIds.length)
-  for (let i = 0; i < rowIds.length; i++) keys[i] = keyOf(read(rowIds[i]!), texts)
+  let isAscending = true
+  for (let i = 0; i < rowIds.length; i++) {
+    keys[i] = keyOf(read(rowIds[i]!), texts)
+    isAscending &&= i === 0 || keys[i]! > keys[i - 1]!
+  }
+  // Keys are often assigned in ascending order.
+  if (isAscending) return rowIds
   const positions = sortKeys(keys)
   const sortedIds = positions.map(position => rowIds[position]!)
   // Different values may share a key: long texts with the same beginning, and large integers.

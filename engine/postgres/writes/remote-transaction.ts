@@ -194,7 +194,8 @@ export class RemoteTransaction implements StoreTransaction {
   run = failUnused
   changesFrom = failUnused
   referencing = failUnused
-  insertRow = failUnused
+  insertRows = failUnused
+  holderOf = failUnused
   remove = failUnused
   putFingerprints = failUnused
   putUpload = failUnused

@@ -13,6 +13,7 @@ import type { EncodedRows } from '../contract/encoded-rows.ts'
 import { convertValue } from '../value/convert.ts'
 import { isJsonObject } from '../../base/json-object.ts'
 import { type SaveRules, saveRules, violations } from '../value/validate.ts'
+import { RowsBuilder } from './rows-builder.ts'
 
 interface EncoderOptions extends AutomaticSource {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
@@ -37,13 +38,8 @@ export class ElementEncoder {
   /** True if an element without a key gets an automatic number as its key. */
   private readonly numbersKeys: boolean
   private readonly isUsable: boolean
+  private readonly builder: RowsBuilder
   private nextKey: number
-  private rows = Buffer.alloc(0)
-  private usedBytes = 0
-  private readonly ends: number[] = []
-  private readonly keyDigits: number[] = []
-  private readonly indexed: Value[][]
-  private readonly foreignKeys: Value[][]
 
   constructor(
     private readonly dataClass: DataClass,
@@ -53,8 +49,7 @@ export class ElementEncoder {
     this.layout = layouts.get(dataClass)!
     this.rules = saveRules(dataClass)
     this.settable = settableAttributes(dataClass, this.layout, options)
-    this.indexed = this.rules.indexes.map(() => [])
-    this.foreignKeys = this.layout.references.map(() => [])
+    this.builder = new RowsBuilder(this.layout, this.rules.indexes)
     const numberedAttributes = this.rules.autoFilled.filter(({ autoFill }) => autoFill === 'increment')
     this.numbersKeys = numberedAttributes.length > 0
     this.isUsable =
@@ -87,29 +82,16 @@ export class ElementEncoder {
   }
 
   private get isOpen(): boolean {
-    return this.isUsable && this.usedBytes < this.options.maxBytes
+    return this.isUsable && this.builder.end < this.options.maxBytes
   }
 
   /** @param values undefined for an element that is left to the writer */
   private append(values: AttributeValues<RowAttribute> | undefined): void {
-    this.keyDigits.push(values ? this.encode(values) : 0)
-    this.ends.push(this.usedBytes)
-    const { indexes } = this.rules
-    for (let i = 0; i < indexes.length; i++) this.indexed[i]!.push(values ? valueAmong(values, indexes[i]!) : null)
-    const { references } = this.layout
-    for (let i = 0; i < references.length; i++)
-      this.foreignKeys[i]!.push(values?.get(references[i]!.foreignKey) ?? null)
+    if (!values || !this.encode(values)) this.builder.addNothing()
   }
 
   finish(): EncodedRows {
-    const { ends, rows, usedBytes, keyDigits, indexed, foreignKeys } = this
-    return {
-      ends: Uint32Array.from(ends),
-      rows: rows.subarray(0, usedBytes),
-      keyDigits: Uint8Array.from(keyDigits),
-      indexed,
-      foreignKeys,
-    }
+    return this.builder.finish()
   }
 
   /** Values of a new entity, with the automatic ones; undefined for an element that is left to the writer. */
@@ -150,19 +132,27 @@ export class ElementEncoder {
     })
   }
 
-  /** @returns number of digits of the automatic key; 0 if the element came with a key */
-  private encode(values: AttributeValues<RowAttribute>): number {
-    const { dataClass, layout } = this
+  /** @returns false if the element has to be left to the writer */
+  private encode(values: AttributeValues<RowAttribute>): boolean {
+    const { dataClass, layout, builder } = this
+    const { indexes } = this.rules
     const isNumbered = values.get(dataClass.key) === undefined
+    for (let i = 0; i < indexes.length; i++) {
+      if (isNumbered && indexes[i] === dataClass.key) continue
+      if (!builder.putIndexed(i, valueAmong(values, indexes[i]!))) return false
+    }
     if (isNumbered) values.set(dataClass.key, this.guessKey())
-    for (const relation of layout.references) {
+    for (const [i, relation] of layout.references.entries()) {
       const key = values.get(relation.foreignKey) ?? null
+      builder.putForeignKey(i, key)
       if (key !== null) values.set(relation, keyText(this.options.layouts.get(relation.target)!, key))
     }
     const key = keyText(layout, values.get(dataClass.key)!)
     const content = { key, stamp: 1, globalStamp: 0, timestamp: ANY_TIME, values, references: [] }
-    this.put(encodeRow(layout, content))
-    return isNumbered ? key.length : 0
+    const row = encodeRow(layout, content)
+    builder.reserve(row.length).set(row, builder.end)
+    builder.addRow(row.length, isNumbered ? key.length : 0)
+    return true
   }
 
   private guessKey(): Value {
@@ -170,16 +160,6 @@ export class ElementEncoder {
     const guess = convertValue(key, this.nextKey++, false)
     // If the type has no numbers left, the writer reports it.
     return guess instanceof ProtocolError ? (convertValue(key, 1, false) as Value) : guess
-  }
-
-  private put(row: Uint8Array): void {
-    if (this.usedBytes + row.length > this.rows.length) {
-      const grown = Buffer.allocUnsafe(2 * (this.usedBytes + row.length))
-      this.rows.copy(grown, 0, 0, this.usedBytes)
-      this.rows = grown
-    }
-    this.rows.set(row, this.usedBytes)
-    this.usedBytes += row.length
   }
 }
 

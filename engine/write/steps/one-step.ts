@@ -17,7 +17,7 @@ import type {
 import { WriteErrors } from '../contract/write-errors.ts'
 import { putCalculated } from '../entity/put-calculated.ts'
 import { splitIdentity } from '../entity/row-identity.ts'
-import { saveEncoded } from '../entity/save-encoded.ts'
+import { EncodedInsertion } from '../entity/insert-encoded.ts'
 import type { StepContext, WriteSteps } from './step.ts'
 
 type Kind = Exclude<WriteRequest['kind'], 'save' | 'delete'>
@@ -81,13 +81,15 @@ export class OneStep implements WriteSteps {
 /** Inserts encoded entities. */
 function insert(request: InsertRequest, context: StepContext, dataClass: DataClass): Outcome<'insert'> {
   const { transaction, timestamp, rules, beat } = context
-  const encodedRows = unpackRows(request.encoded)
-  const saveContext = { transaction, timestamp, dataClass, rules: rules.get(dataClass)! }
+  const saveRules = rules.get(dataClass)!
+  const encodedRows = unpackRows(request.encoded, saveRules.indexes.length)
+  const insertion = new EncodedInsertion({ transaction, timestamp, dataClass, rules: saveRules })
   const failedIndexes: number[] = []
   for (let i = 0; i < encodedRows.ends.length; i++) {
     beat()
-    if (!saveEncoded(saveContext, encodedRows, i)) failedIndexes.push(i)
+    if (!insertion.add(encodedRows, i)) failedIndexes.push(i)
   }
+  insertion.put()
   if (request.mark) {
     const { key, id } = request.mark
     transaction.putRecord({

@@ -9,7 +9,7 @@ import { EncodedBody } from '../contract/encoded-rows.ts'
 import type { LoadMark, LoadProgress, SavedEntity, SaveRequest, WriteResult } from '../contract/requests.ts'
 import { OTHER_STATUS } from '../contract/save-failure.ts'
 import type { SaveContext } from '../entity/entity-change.ts'
-import { saveEncoded } from '../entity/save-encoded.ts'
+import { EncodedInsertion } from '../entity/insert-encoded.ts'
 import { OUTDATED, saveEntity } from '../entity/save-entity.ts'
 import { isOneTransaction, type WriteLimits } from '../contract/write-limits.ts'
 import type { StepContext, WriteSteps } from './step.ts'
@@ -26,7 +26,8 @@ export class SaveSteps implements WriteSteps {
   private describedCount = 0
   /** Time of automatic values, once a transaction is durable. */
   private moment: number | undefined
-  private readonly encodedBody: EncodedBody | undefined
+  /** Undefined until the first step. */
+  private encodedBody: EncodedBody | undefined
 
   constructor(
     private readonly request: SaveRequest,
@@ -36,7 +37,6 @@ export class SaveSteps implements WriteSteps {
     private readonly view: View,
     { maxDescribed }: WriteLimits,
   ) {
-    this.encodedBody = request.encoded && new EncodedBody(request.encoded)
     this.moment = request.moment
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
@@ -113,18 +113,30 @@ export class SaveSteps implements WriteSteps {
     const start = this.entities.length
     const end = Math.min(start + sliceSize, this.body.length)
     const slice: SavedEntity[] = []
+    const insertion = this.insertionFor(context)
     for (let i = start; i < end; i++) {
       if (slice.length > 0 && performance.now() > endsAt) break
-      slice.push(this.save(i, context))
+      slice.push(this.save(i, context, insertion))
     }
+    insertion?.put()
     return slice
   }
 
-  private save(index: number, context: SaveContext): SavedEntity {
-    if (this.encodedBody && context.mode === 'update' && !this.request.hooked) {
-      const { rows, index: row } = this.encodedBody.at(index)
-      const insertedEntity = saveEncoded(context, rows, row)
+  /** Encoded entities can be inserted as they are if no hook changes them. */
+  private insertionFor(context: SaveContext): EncodedInsertion | undefined {
+    const { encoded, hooked } = this.request
+    if (!encoded || hooked || context.mode !== 'update') return undefined
+    this.encodedBody ??= new EncodedBody(encoded, context.rules.indexes.length)
+    return new EncodedInsertion(context)
+  }
+
+  private save(index: number, context: SaveContext, insertion: EncodedInsertion | undefined): SavedEntity {
+    if (insertion) {
+      const { rows, index: element } = this.encodedBody!.at(index)
+      const insertedEntity = insertion.add(rows, element)
       if (insertedEntity) return insertedEntity
+      // Entities are saved in their order.
+      insertion.put()
     }
     const savedEntity = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
     return savedEntity.failure ? { ...savedEntity, failure: this.digest.add(savedEntity.failure) } : savedEntity
@@ -137,7 +149,10 @@ export class SaveSteps implements WriteSteps {
     const save = (mode: SaveRequest['mode']): SavedEntity[] => {
       const modal = { ...context, mode }
       this.digest.describedCount = this.describedCount
-      return Array.from({ length: this.body.length }, (_, i) => this.save(i, modal))
+      const insertion = this.insertionFor(modal)
+      const entities = Array.from({ length: this.body.length }, (_, i) => this.save(i, modal, insertion))
+      insertion?.put()
+      return entities
     }
     const kept = transaction.attempt(() => {
       entities = save(mode)

@@ -130,7 +130,8 @@ export class MemoryTransaction implements StoreTransaction {
   }
 
   changesFrom = unused
-  insertRow = unused
+  insertRows = unused
+  holderOf = unused
   putFingerprints = unused
   putUpload = unused
   putEntitySet = unused

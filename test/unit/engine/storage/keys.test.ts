@@ -2,15 +2,8 @@ import t from 'tap'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import type { StorageType } from '../../../../engine/catalog/value-type.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
-import {
-  indexPrefix,
-  isCut,
-  MAX_TEXT_BYTES,
-  postingKey,
-  prefixEnd,
-  rowIdOfKey,
-  textIndexPrefix,
-} from '../../../../engine/storage/keys.ts'
+import { isCut, MAX_TEXT_BYTES } from '../../../../engine/row-format/index-key.ts'
+import { indexPrefix, postingKey, prefixEnd, rowIdOfKey, textIndexPrefix } from '../../../../engine/storage/keys.ts'
 import { fold } from '../../../../engine/base/text/fold.ts'
 import fc from '../../../support/runner/fast-check.ts'
 
