@@ -81,6 +81,7 @@ export class Saves {
     try {
       answer = this.parts.savedAnswers.prepare(dataClass, requestWithAccess.access, {
         mode: requestWithAccess.mode,
+        atomic: requestWithAccess.atomic,
         output,
       })
     } catch (error) {
@@ -88,7 +89,8 @@ export class Saves {
       return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
     const preparedSave = await this.prepare(requestWithAccess, dataClass, caller)
-    return answer(await this.parts.backends.of(dataClass).save(preparedSave, caller), caller)
+    const { returning } = output
+    return answer(await this.parts.backends.of(dataClass).save({ ...preparedSave, returning }, caller), caller)
   }
 
   async delete(

@@ -64,7 +64,8 @@ export class SavedAnswers {
     const write = prepareSaved(dataClass, shape, scope)
     return async (result, caller) => {
       const status = statusOf(result)
-      if (!(result instanceof PackedResult) && !showsRelated(shape)) {
+      const isShort = shape.output.returning !== undefined && status === 200
+      if (isShort || (!(result instanceof PackedResult) && !showsRelated(shape))) {
         try {
           // Copied, because all saves of one transaction are answered before the first answer is sent.
           return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
@@ -85,7 +86,7 @@ export class SavedAnswers {
   private async inPool(
     dataClass: DataClass,
     access: Access | undefined,
-    { mode, output }: SavedShape,
+    { mode, atomic, output }: SavedShape,
     result: SaveResult,
     caller: Caller | undefined,
   ): Promise<AnswerBody> {
@@ -100,13 +101,15 @@ export class SavedAnswers {
     const sentResult = result instanceof PackedResult ? result.packedSave : result
     return copyBytes(
       this.options.backends.run(
-        { kind: 'saved', request, args: { mode, result: sentResult } satisfies SavedArgs },
+        { kind: 'saved', request, args: { mode, atomic, result: sentResult } satisfies SavedArgs },
         caller,
       ),
     )
   }
 
-  private async inSlices(result: SaveResult, { mode }: SavedShape, write: SavedWriter): Promise<Uint8Array> {
+  private async inSlices(result: SaveResult, { mode, output }: SavedShape, write: SavedWriter): Promise<Uint8Array> {
+    // Failures of one save are bounded.
+    if (output.returning) return this.read(snapshot => write(result, snapshot).slice())
     const { maxAnswerBytes } = this.options.limits
     const pieces: Uint8Array[] = []
     let bytes = 0

@@ -96,15 +96,11 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
         }),
       },
       [`/${title}/$query/{attributes}`]: {
-        post: operation(
-          'queryAttributes',
-          'Some attributes, aggregates, different values, with the parameters in the body',
-          {
-            parameters: ownParameters('list'),
-            requestBody: ref('requestBodies', 'ValuesQuery'),
-            responses: answer('values'),
-          },
-        ),
+        post: operation('queryAttributes', 'Values, with the parameters in the body', {
+          parameters: ownParameters('list'),
+          requestBody: ref('requestBodies', 'ValuesQuery'),
+          responses: answer('values'),
+        }),
       },
     }),
     [`/${title}({key})`]: {
@@ -116,7 +112,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
       ...dropOne,
       ...(parameters.hasCommand('$lock') && {
         post: mayDrop
-          ? operation('lockOrDelete', 'Locks or unlocks the entity for the session, or deletes it', {
+          ? operation('lockOrDelete', 'Locks, unlocks or deletes the entity', {
               parameters: [...parameters.optional(['lock']), ...parameters.method(['delete'])],
               'x-one-of': ['$lock', '$method'],
               responses: ok({ anyOf: [LOCKED, sharedSchema('Ok')] }),

@@ -85,7 +85,7 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
       anyOf: [
         { type: 'object', properties: { __ENTITIES: { type: 'array', items: savedSchema } }, required: ['__ENTITIES'] },
         { type: 'array', items: savedSchema },
-        sharedSchema('Ok'),
+        sharedSchema('Count'),
         ...savedSchema.anyOf,
       ],
     },

@@ -101,6 +101,20 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     description: 'An uploaded file, which becomes the value of an image or a blob.',
   },
   'rest.Ok': object({ ok: { type: 'boolean', const: true } }, ['ok']),
+  'rest.Count': {
+    description: 'What `validate` returns without failures, or a save with `$returning=none`.',
+    anyOf: [
+      schemaRef('rest.Ok'),
+      object(
+        {
+          __COUNT: { type: 'integer', description: 'Number of entities in the body.' },
+          __SAVED: { type: 'integer', description: 'Number of entities that were saved.' },
+          __ENTITIES: { type: 'array', items: schemaRef('rest.Failed'), minItems: 1 },
+        },
+        ['__COUNT', '__SAVED'],
+      ),
+    ],
+  },
   'rest.Result': object({ result: {} }, ['result']),
 }
 

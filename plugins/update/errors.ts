@@ -8,6 +8,11 @@ export const UpdateErrors = defineErrors('UPDATE', {
     message: (parameter: string, dataClass: string) =>
       `${parameter} selects entities and a save selects none, so nothing was saved; read with GET or POST /rest/${dataClass}/$query`,
   },
+  RETURNING: {
+    errCode: 1806,
+    http: 400,
+    message: (value: string) => `$returning is "${value}"; it takes none or entities`,
+  },
   NOT_A_DATACLASS: {
     errCode: 1813,
     http: 400,

@@ -18,7 +18,8 @@ import { UpdateErrors } from './errors.ts'
  *   POST /Employee?$method=validate {…}                                         →  { "ok": true }
  *
  * `$atomic=true` (or `$atOnce`) saves all or nothing; `$refresh=true` answers with what would be saved and saves nothing;
- * `$asArray=true` answers several with a bare array. Parameters that select entities are refused: `POST /Employee?$filter=…`
+ * `$asArray=true` answers several with a bare array. `$returning=none`, or the header `Prefer: return=minimal`, answers with counts and
+ * failures instead of entities: `{ "__COUNT": 3, "__SAVED": 2, "__ENTITIES": [{ "__STATUS", "__ERROR", "__INDEX" }] }`. Parameters that select entities are refused: `POST /Employee?$filter=…`
  * is meant as a read.
  * The HTTP status is 200 when every entity was saved, else that of the first failure. Source: base specification, 4.4
  * and 7; protocol notes, 5.
@@ -38,7 +39,15 @@ export default definePlugin({
       on: ['save'],
       section: '4.4',
     })
+    parameter('$returning', {
+      schema: { type: 'string', enum: ['none', 'entities'] },
+      doc: '`none` returns counts and failures, not entities; `Prefer: return=minimal` means the same.',
+      example: 'none',
+      on: ['save'],
+    })
     const save = async (request: RestRequest, mode: SaveRequest['mode']): Promise<Reply> => {
+      // Headers can be read only until the body is awaited.
+      const output = { ...request.read.output, returning: returningOf(request) }
       const { status, body } = await engine.save(
         {
           kind: 'save',
@@ -51,7 +60,7 @@ export default definePlugin({
           owner: request.session.handle,
           uploads: engine.uploads.access(request.uploader),
         },
-        request.read.output,
+        output,
         request.transport,
       )
       return encoded(body, status)
@@ -70,6 +79,16 @@ const WRITES: MethodSpec = { verbs: ['POST', 'PUT'], on: ['save'], section: '4.4
 
 const ATOMIC = ['$atomic', '$atOnce', '$atonce'] as const
 const isAtomic = (request: RestRequest): boolean => ATOMIC.some(name => request.flag(name))
+
+/** The parameter has precedence over the header (RFC 7240). */
+function returningOf(request: RestRequest): 'none' | undefined {
+  const value = request.parameter('$returning')
+  if (value === undefined) return prefersMinimal(request.transport.header('prefer')) ? 'none' : undefined
+  if (value !== 'none' && value !== 'entities') throw UpdateErrors.RETURNING(value.slice(0, 100))
+  return value === 'none' ? value : undefined
+}
+
+const prefersMinimal = (prefer: string): boolean => prefer !== '' && /(?:^|,)\s*return\s*=\s*"?minimal\b/i.test(prefer)
 
 /** Parameters of a selection, other than the parameters that select entities. */
 const OF_SELECTIONS = ['$orderby', '$top', '$limit', '$skip']

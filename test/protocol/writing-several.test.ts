@@ -66,6 +66,98 @@ protocolTable(
   { isolated: true },
 )
 
+protocolTable(
+  '$returning=none',
+  company,
+  [
+    {
+      spec: '4.4',
+      name: 'answers an array with counts',
+      post: '/City?$method=update&$returning=none&$asArray=true',
+      body: [{ name: 'Oslo' }, { name: 'Rome' }],
+      json: { __COUNT: 2, __SAVED: 2 },
+    },
+    {
+      spec: '4.4',
+      name: 'answers an object with counts',
+      post: '/City?$method=update&$returning=none&$expand=nothing',
+      body: { name: 'Oslo' },
+      json: { __COUNT: 1, __SAVED: 1 },
+    },
+    {
+      spec: '4.4',
+      name: 'answers with failures, and with key and stamp of existing entities',
+      post: '/City?$method=update&$returning=none',
+      body: [{ name: 'Paris' }, { name: 'Oslo' }, { __KEY: 'Paris', __STAMP: 9, population: 1 }],
+      status: 409,
+      has: {
+        __COUNT: 3,
+        __SAVED: 1,
+        __ENTITIES: [
+          { __KEY: undefined, __STATUS: { success: false }, __ERROR: [{ errCode: 1115 }, {}, {}], __INDEX: 0 },
+          { __KEY: 'Paris', __STAMP: 1, name: undefined, __STATUS: { status: 2 }, __ERROR: [{}, {}, {}], __INDEX: 2 },
+        ],
+      },
+    },
+    {
+      spec: '4.4',
+      name: 'without an index if the body is an object',
+      post: '/City?$method=update&$returning=none',
+      body: { name: 'Paris' },
+      status: 409,
+      has: { __COUNT: 1, __SAVED: 0, __ENTITIES: [{ __INDEX: undefined, __STATUS: { success: false } }] },
+    },
+    {
+      spec: '4.4',
+      name: 'with $atomic, nothing is saved',
+      post: '/City?$method=update&$returning=none&$atomic=true',
+      body: [{ name: 'Oslo' }, { name: 'Paris' }],
+      status: 409,
+      has: { __COUNT: 2, __SAVED: 0, __ENTITIES: [{ __INDEX: 1 }] },
+    },
+    {
+      spec: '4.4',
+      name: '$returning=entities is the default',
+      post: '/City?$method=update&$returning=entities',
+      body: { name: 'Oslo' },
+      has: { __KEY: 'Oslo' },
+    },
+    {
+      spec: '4.4',
+      name: 'other values are refused, and nothing is saved',
+      post: '/City?$method=update&$returning=all',
+      body: { name: 'Oslo' },
+      status: 400,
+      errors: [1806],
+    },
+  ],
+  { isolated: true },
+)
+
+for (const [prefer, isMinimal] of [
+  ['return=minimal', true],
+  ['respond-async, Return = "minimal"; x=1', true],
+  ['return=representation', false],
+  ['x-return=minimal', false],
+] as const) {
+  t.test(`§4.4 Prefer: ${prefer}`, async t => {
+    const server = await startServer(t, company)
+    const { json } = await server.post('/City?$method=update', { name: 'Oslo' }, { prefer })
+    t.match(json, isMinimal ? { __COUNT: 1, __SAVED: 1, __KEY: undefined } : { __KEY: 'Oslo' })
+    const other = await server.post('/City?$method=update&$returning=entities', { name: 'Rome' }, { prefer })
+    t.equal(other.json.__KEY, 'Rome')
+  })
+}
+
+t.test('§4.4 a large save is answered with counts, too', async t => {
+  const server = await startServer(t, company)
+  const cities = Array.from({ length: 1_200 }, (_, i) => ({ name: i === 700 ? 'Paris' : `City ${i}` }))
+  const { status, json } = await server.post('/City?$method=update&$returning=none', cities)
+  t.equal(status, 409)
+  t.match(json, { __COUNT: 1_200, __SAVED: 1_199, __ENTITIES: [{ __INDEX: 700 }] })
+  t.equal(json.__ENTITIES.length, 1)
+})
+
 t.test('§7.2 a stale stamp is answered with the entity as it is, status 2 and 1263, 1046, 1517', async t => {
   const server = await startServer(t, company)
   await server.post('/Employee?$method=update', { __KEY: '1', __STAMP: 1, salary: 95_000 })

@@ -271,7 +271,13 @@ export class CallRunner {
     const { dataClass } = codeSession.binding(request.dataClass)
     const { onFault } = this.hooks
     const view = codeSession.views.of(request.access)
-    const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
+    const answer =
+      output &&
+      prepareSaved(
+        dataClass,
+        { mode: request.mode, atomic: request.atomic, output },
+        { view, layouts, limits, onFault },
+      )
     const saving = saveElements(
       request,
       this.options.saveLimits,

@@ -76,6 +76,8 @@ export interface Output {
   entitySetUri?: string
   /** True if the selection is an entity set: `__DATACLASS` is in the answer. */
   isEntitySet?: boolean
+  /** Set for the answer to a save with counts and failures only. */
+  returning?: 'none' | undefined
   pretty?: boolean
   /** Texts, objects and vectors with more bytes of JSON are sent as links with their beginning. */
   briefBytes?: number

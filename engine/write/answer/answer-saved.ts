@@ -10,11 +10,10 @@ import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import type { Output } from '../../query/contract/request.ts'
 import type { AnswerContext } from '../../query/serialise/answer.ts'
 import { bindProjection } from '../../query/serialise/bind-projection.ts'
-import { writeProblems, writeSaved } from './write-saved.ts'
+import { writeCounts, writeProblems, writeSaved } from './write-saved.ts'
 
-/** Form of the answer to a save: mode of the save, and output form of its entities. */
-export interface SavedShape {
-  readonly mode: SaveRequest['mode']
+/** Form of the answer to a save: its mode, and the output form of its entities. */
+export interface SavedShape extends Readonly<Pick<SaveRequest, 'mode' | 'atomic'>> {
   readonly output: Output
 }
 
@@ -63,13 +62,16 @@ export const STORED_ONLY = 2
  */
 export function savedWriter(
   dataClass: DataClass,
-  { mode, output }: SavedShape,
+  { mode, atomic, output }: SavedShape,
   { view, layouts, limits }: SavedScope,
   reduction = 0,
 ): SavedWriter {
-  if (mode === 'validate') {
-    const shape = { maxBytes: limits.maxAnswerBytes, pretty: output.pretty ?? false }
-    return (result, _, context) => writeProblems(result, shape, context)
+  const shape = { maxBytes: limits.maxAnswerBytes, pretty: output.pretty ?? false }
+  if (mode === 'validate') return (result, _, context) => writeProblems(result, shape, context)
+  if (output.returning) {
+    const layout = layouts.get(dataClass)!
+    const isPartial = mode === 'update' && !atomic
+    return (result, _, context) => writeCounts(result, layout, { ...shape, isPartial }, context)
   }
   if (reduction === 0) bindProjection(dataClass, output, view, layouts, limits)
   return (result, snapshot, context) => {

@@ -7,6 +7,7 @@ import { prepareSaved, savedWriter } from './answer-saved.ts'
 
 export interface SavedArgs {
   readonly mode: SaveRequest['mode']
+  readonly atomic: boolean
   readonly result: SaveResult | PackedSave
 }
 
@@ -14,7 +15,7 @@ export interface SavedArgs {
 export const savedTask: TaskKind<SavedArgs> = {
   plan(
     { dataClass: name, output, access },
-    { mode, result: saveResult },
+    { mode, atomic, result: saveResult },
     { views, layouts, limits, isTrial },
     context,
   ) {
@@ -31,7 +32,7 @@ export const savedTask: TaskKind<SavedArgs> = {
           : MICROSECONDS.request + costOfEntities(output, dataClass, saveResult.entities.length, snapshot),
       run() {
         const prepare = isTrial ? savedWriter : prepareSaved
-        const write = prepare(dataClass, { mode, output }, { view, layouts, limits })
+        const write = prepare(dataClass, { mode, atomic, output }, { view, layouts, limits })
         return write(isPacked ? new PackedResult(saveResult) : saveResult, snapshot, context)
       },
     }

@@ -1,3 +1,4 @@
+import type { RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import { uriKey } from '../../row-format/wire-value.ts'
@@ -82,16 +83,56 @@ function writeOutcome({ row, rowId, failure }: Outcome, index: number | undefine
   }
   if (failure) {
     if (row) out.ascii(',')
-    out.text(`"__STATUS":${JSON.stringify({ ...failure.status, success: false })},`)
-    writeErrors(failure, index, out)
+    writeFailure(failure, index, out)
   }
   out.ascii('}')
+}
+
+/** @param index position in the batch */
+function writeFailure(failure: SaveFailure, index: number | undefined, out: ByteWriter): void {
+  out.text(`"__STATUS":${JSON.stringify({ ...failure.status, success: false })},`)
+  writeErrors(failure, index, out)
 }
 
 /** @param index position in the batch */
 function writeErrors(failure: SaveFailure, index: number | undefined, out: ByteWriter): void {
   out.text(`"__ERROR":${JSON.stringify(failure.error.entries)}`)
   if (index !== undefined) out.ascii(`,"__INDEX":${index}`)
+}
+
+/**
+ * Writes the answer to a save that asks for no entities: `{"__COUNT":3,"__SAVED":2,"__ENTITIES":[…]}`, the numbers of entities in the
+ * body and of those that were saved, and the failures, if there are any: key and stamp of an existing entity, `__STATUS`, `__ERROR` and,
+ * if the body was an array, `__INDEX`.
+ * @param shape `isPartial`: entities without a failure were saved although others failed
+ * @returns the same as {@link writeSaved}
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ */
+export function writeCounts(
+  { entities, many }: SaveResult,
+  layout: RowLayout,
+  { isPartial, ...shape }: AnswerShape & { readonly isPartial: boolean },
+  context: AnswerContext = {},
+): Uint8Array {
+  const out = startAnswer(shape, context.sink)
+  out.open()
+  const failureCount = entities.reduce((sum, { failure }) => (failure ? sum + 1 : sum), 0)
+  const savedCount = isPartial || failureCount === 0 ? entities.length - failureCount : 0
+  out.ascii(`{"__COUNT":${entities.length},"__SAVED":${savedCount}`)
+  let count = 0
+  for (const [index, { row, failure }] of entities.entries()) {
+    if (!failure) continue
+    if (count % FAILURES_AT_ONCE === 0) context.budget?.examine(0)
+    out.ascii(count++ === 0 ? ',"__ENTITIES":[{' : ',{')
+    if (row) {
+      const { key, stamp } = new RowView(layout, row)
+      out.text(`"__KEY":${JSON.stringify(key)},"__STAMP":${stamp},`)
+    }
+    writeFailure(failure, many ? index : undefined, out)
+    out.ascii('}')
+  }
+  out.ascii(count === 0 ? '}' : ']}')
+  return finishAnswer()
 }
 
 /** Number of failures between two checks of the budget. */

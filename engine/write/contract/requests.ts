@@ -68,6 +68,8 @@ export interface SaveRequest {
   /** Owner of the uploads that the body may refer to, and the time at which they have to be valid. Absent: none. */
   uploads?: UploadAccess
   mark?: LoadMark | undefined
+  /** `none`: entities of the result that were saved have no rows. */
+  returning?: 'none' | undefined
   /** Bytes that were sent with the request: the body refers to them like an upload. The value is encoded. */
   received?: { id: string; value: Uint8Array }
 }

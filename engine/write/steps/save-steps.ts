@@ -17,6 +17,9 @@ import type { StepContext, WriteSteps } from './step.ts'
 /** Environment of a step of a save, which only checks locks. */
 type SaveStep = Omit<StepContext, 'locks'> & { readonly locks: Pick<LockTable, 'blocker'> }
 
+/** An entity that was saved, for a request that needs no rows. */
+const SAVED: SavedEntity = {}
+
 /** A save, in slices unless it has to be one transaction. */
 export class SaveSteps implements WriteSteps {
   outcome: WriteResult | ErrorData | undefined
@@ -134,12 +137,13 @@ export class SaveSteps implements WriteSteps {
     if (insertion) {
       const { rows, index: element } = this.encodedBody!.at(index)
       const insertedEntity = insertion.add(rows, element)
-      if (insertedEntity) return insertedEntity
+      if (insertedEntity) return this.request.returning ? SAVED : insertedEntity
       // Entities are saved in their order.
       insertion.put()
     }
     const savedEntity = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
-    return savedEntity.failure ? { ...savedEntity, failure: this.digest.add(savedEntity.failure) } : savedEntity
+    if (savedEntity.failure) return { ...savedEntity, failure: this.digest.add(savedEntity.failure) }
+    return this.request.returning && !savedEntity.isOutdated ? SAVED : savedEntity
   }
 
   /** Saves all entities or none; validations and previews are always rolled back. */
