@@ -29,6 +29,11 @@ export class Saves {
     this.userFilled = new Set(parts.data.catalog.dataClasses.filter(({ attributes }) => attributes.some(isUser)))
   }
 
+  /** True if the server has plugin code, which may run for a save. */
+  get mayRunCode(): boolean {
+    return this.parts.code !== undefined
+  }
+
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.parts.permissions.guest)
     const dataClass = this.parts.data.catalog.dataClassesByName.get(request.dataClass)

@@ -222,9 +222,16 @@ export class RestRequest {
    * @throws {EdgeErrors.CODED_BODY} 415
    */
   body(maxBytes?: number): Promise<Uint8Array> {
-    this.#caller ??= this.callerSession
-    this.receivedBody ??= this.plainBody(() => this.transport.body(maxBytes))
-    return this.receivedBody
+    void this.callerSession
+    return this.receiveBody(maxBytes)
+  }
+
+  /**
+   * The body of a save; as {@link body}. The session is only read if plugin code may run: for a new guest, this costs as much as receiving
+   * the body and sending the answer.
+   */
+  saveBody(): Promise<Uint8Array> {
+    return this.#context.engine.saves.mayRunCode ? this.body() : this.receiveBody()
   }
 
   /**
@@ -257,6 +264,11 @@ export class RestRequest {
   get prefersEvents(): boolean {
     this.knownPreference ??= prefersEvents(this.transport.header('accept'))
     return this.knownPreference
+  }
+
+  private receiveBody(maxBytes?: number): Promise<Uint8Array> {
+    this.receivedBody ??= this.plainBody(() => this.transport.body(maxBytes))
+    return this.receivedBody
   }
 
   /** Receives an uncompressed body; refuses others, because a small body in `gzip` may expand a thousandfold. */

@@ -1,4 +1,10 @@
-import type { Attribute, RelatedEntityAttribute, Scope, StorageAttribute } from './attribute.ts'
+import {
+  type Attribute,
+  isBinary,
+  type RelatedEntityAttribute,
+  type Scope,
+  type StorageAttribute,
+} from './attribute.ts'
 import type { Place } from './place.ts'
 
 /** A dataclass (table). Source: base specification, 2.2. */
@@ -52,6 +58,18 @@ export function isKeyPart(attribute: StorageAttribute): boolean {
   const { key, remote } = attribute.dataClass
   const [column] = remote?.columns.get(attribute) ?? []
   return attribute !== key && column !== undefined && remote!.columns.get(key)!.includes(column)
+}
+
+const withBinaries = new WeakMap<DataClass, boolean>()
+
+/** True if entities have images or blobs. */
+export function hasBinaries(dataClass: DataClass): boolean {
+  let result = withBinaries.get(dataClass)
+  if (result === undefined) {
+    result = dataClass.attributes.some(each => each.kind === 'storage' && isBinary(each.type))
+    withBinaries.set(dataClass, result)
+  }
+  return result
 }
 
 /** Names in an earlier model, so that a rename keeps the rows. */

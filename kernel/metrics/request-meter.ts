@@ -44,6 +44,7 @@ export function requestMeter(
     timedEvery: accessLog || bound < LONG_MS ? 1 : TIMED_EVERY,
     beats,
     turnBegan: () => loopDelay.heldUpSince(performance.now()),
+    isSlow: startedAt => startedAt > 0 && performance.now() - startedAt >= bound,
     finished(request, isSameTurn) {
       const { startedAt } = request
       const ms = startedAt === 0 ? longTurn(request.beat) : performance.now() - startedAt

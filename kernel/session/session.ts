@@ -80,6 +80,11 @@ export class Session {
     return this.#handle
   }
 
+  /** Handle under which the session may hold locks; undefined for a new guest until something has asked for its handle. */
+  get lockOwner(): string | undefined {
+    return typeof this.#record === 'function' ? this.#handle : this.handle
+  }
+
   get user(): User | undefined {
     return this.record.user
   }

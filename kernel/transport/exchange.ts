@@ -309,6 +309,8 @@ export abstract class Exchange implements FinishedRequest, Pending {
   protected watch(): void {
     if (this.finished || this.#isWatched) return
     this.#isWatched = true
+    // The log of slow requests shows the address, which cannot be read when the answer is complete.
+    void this.client
     this.edge.slowReaders.add(this)
   }
 
@@ -345,6 +347,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     if (!answer.bodiless && this.method !== 'HEAD') this.answerBytes = answer.size ?? 0
     if (isSource(answer.body)) this.source = answer.body
     if (isStream(answer.body) && (answer.bodiless || this.method === 'HEAD')) discard(answer.body)
+    if (!this.isFirstTurn && this.edge.options.meter?.isSlow(this.startedAt)) void this.client
     this.send(answer)
   }
 

@@ -163,6 +163,8 @@ export interface RequestMeter {
   readonly beats: Int32Array
   /** Returns the time at which the current turn began. Called at the end of the turn; returns the current time unless the turn was long. */
   turnBegan(): number
+  /** True if a request that began at `startedAt` is logged as slow when it is over. */
+  isSlow(startedAt: number): boolean
   /**
    * Called when a request is answered, or its client has disconnected (`aborted`).
    * @param isSameTurn true if the request ended in the turn of the event loop in which its head was read

@@ -6,7 +6,13 @@ import {
   type Reply,
   type RestRequest,
 } from '../../kernel/api.ts'
-import { type ClassFunction, FunctionErrors, type PluginEngine, type SaveRequest } from '../../engine/index.ts'
+import {
+  type ClassFunction,
+  FunctionErrors,
+  hasBinaries,
+  type PluginEngine,
+  type SaveRequest,
+} from '../../engine/index.ts'
 import { UpdateErrors } from './errors.ts'
 
 /**
@@ -54,11 +60,11 @@ export default definePlugin({
           dataClass: addressedDataClass(request, engine, selects),
           access: request.access,
           ifMatch: expectedVersion(request),
-          body: await request.body(),
+          body: await request.saveBody(),
           mode,
           atomic: isAtomic(request),
-          owner: request.session.handle,
-          uploads: engine.uploads.access(request.uploader),
+          owner: request.session.lockOwner,
+          uploads: hasBinaries(request.dataClass!) ? engine.uploads.access(request.uploader) : undefined,
         },
         output,
         request.transport,

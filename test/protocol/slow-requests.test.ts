@@ -45,6 +45,7 @@ for (const transport of transports) {
     const line = await slow('City?')
     t.match(line, {
       level: 40,
+      client: /^(127\.0\.0\.1|::1)$/,
       method: 'GET',
       address: '/rest/City?$filter&$params&$orderby&$top',
       plugin: 'read',

@@ -66,7 +66,7 @@ export interface SaveRequest {
   /** Versions of which each entity of the body has to have one; it needs no `__STAMP` then. */
   ifMatch?: ExpectedVersion | undefined
   /** Owner of the uploads that the body may refer to, and the time at which they have to be valid. Absent: none. */
-  uploads?: UploadAccess
+  uploads?: UploadAccess | undefined
   mark?: LoadMark | undefined
   /** `none`: entities of the result that were saved have no rows. */
   returning?: 'none' | undefined

@@ -173,7 +173,14 @@ for (const name of loadableTransports) {
       const warnings: string[] = []
       const turnBegan = () => performance.now()
       const beats = new Int32Array(1)
-      const meter: RequestMeter = { timedEvery: 16, beats, turnBegan, finished: () => {}, unreadable: () => {} }
+      const meter: RequestMeter = {
+        timedEvery: 16,
+        beats,
+        turnBegan,
+        isSlow: () => false,
+        finished: () => {},
+        unreadable: () => {},
+      }
       const { port } = await startTransport(
         t,
         name,

@@ -38,6 +38,7 @@ for (const name of loadableTransports) {
           timedEvery: 3,
           beats,
           turnBegan: () => -1,
+          isSlow: () => false,
           finished({ path, startedAt, beat }, isSameTurn) {
             const start = startedAt === -1 ? 'told' : startedAt > 0 ? 'measured' : 'unknown'
             seen.push({ path, isSameTurn, start, beat })
