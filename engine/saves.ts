@@ -94,8 +94,8 @@ export class Saves {
       return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
     const preparedSave = await this.prepare(requestWithAccess, dataClass, caller)
-    const { returning } = output
-    return answer(await this.parts.backends.of(dataClass).save({ ...preparedSave, returning }, caller), caller)
+    if (output.returning) preparedSave.returning = output.returning
+    return answer(await this.parts.backends.of(dataClass).save(preparedSave, caller), caller)
   }
 
   async delete(

@@ -14,15 +14,10 @@ import { ProtocolError } from '../base/errors.ts'
 import { Heartbeat } from '../write/contract/heartbeat.ts'
 import type { WriteSteps } from '../write/steps/step.ts'
 import { InteractiveSteps, LinkedThread } from '../write/steps/linked-thread.ts'
-import {
-  type FromWriter,
-  packOutcome,
-  packRows,
-  type SentOutcome,
-  type ToWriter,
-  type WriterThreadOptions,
-} from '../write/contract/messages.ts'
+import { doneMessageOf, type FromWriter, type ToWriter, type WriterThreadOptions } from '../write/contract/messages.ts'
+import { receiveSaves } from '../write/contract/plain-saves.ts'
 import { receivedSave } from '../write/contract/sent-save.ts'
+import { SharedBatches } from '../write/contract/shared-batches.ts'
 import { Writer } from '../write/steps/writer.ts'
 import type { LaterAnswers, LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
 
@@ -127,6 +122,8 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
   let open: OpenRequest[] = []
   let isClosing = false
   let isScheduled = false
+  const saves = new SharedBatches(options.batches.saves)
+  const results = new SharedBatches(options.batches.results)
   // Runs after the messages that have already arrived, so that they all share a transaction.
   const schedule = (): void => {
     if (!isScheduled) setImmediate(advance)
@@ -151,20 +148,20 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
   const commit = (together: readonly OpenRequest[]): void => {
     writer.commit(together.map(({ steps }) => steps))
     open = open.filter(({ steps }) => !steps.outcome)
-    const outcomes: { id: number; outcome: SentOutcome }[] = []
+    const outcomes: { id: number; outcome: NonNullable<WriteSteps['outcome']> }[] = []
     const later = new Map<LinkedThread, LaterAnswers['outcomes'][number][]>()
     for (const { from, steps } of together) {
       const { outcome } = steps
       if (!outcome || steps instanceof InteractiveSteps) continue
-      if (typeof from === 'number') outcomes.push({ id: from, outcome: packOutcome(outcome) })
+      if (typeof from === 'number') outcomes.push({ id: from, outcome })
       else if (from.id === undefined) from.thread.answer({ outcome })
       else if (!later.get(from.thread)?.push({ id: from.id, outcome }))
         later.set(from.thread, [{ id: from.id, outcome }])
     }
     for (const [thread, answers] of later) thread.answerLater(answers)
     if (outcomes.length === 0) return
-    const buffer = packRows(outcomes.map(({ outcome }) => outcome))
-    post({ kind: 'done', outcomes }, [buffer])
+    const { message, transfer } = doneMessageOf(outcomes, results)
+    post(message, transfer)
   }
 
   const connect = (end: LinkEnd): void => {
@@ -195,7 +192,8 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     if (message.kind === 'close') isClosing = true
     else {
       clockOffsetMs = message.clockOffsetMs
-      for (const { id, request } of message.requests) open.push({ from: id, steps: writer.begin(request) })
+      const requests = message.kind === 'save' ? receiveSaves(saves, message.saves) : message.requests
+      for (const { id, request } of requests) open.push({ from: id, steps: writer.begin(request) })
     }
     schedule()
   })

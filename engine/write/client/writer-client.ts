@@ -9,8 +9,10 @@ import { outputUrl } from '../../base/output-root.ts'
 import type { Note, WritingOptions } from '../../data/store-options.ts'
 import type { Progress } from '../../base/progress.ts'
 import { Heartbeat } from '../contract/heartbeat.ts'
-import { type FromWriter, packBodies, type ToWriter, type WriterThreadOptions } from '../contract/messages.ts'
+import { type FromWriter, messageOf, type ToWriter, type WriterThreadOptions } from '../contract/messages.ts'
+import { receiveResults } from '../contract/plain-saves.ts'
 import type { WriteRequest, WriteResultOf } from '../contract/requests.ts'
+import { SharedBatches } from '../contract/shared-batches.ts'
 import { SAVE_LIMITS, type SaveLimits } from '../contract/write-limits.ts'
 import { WriterErrors } from '../contract/writer-errors.ts'
 import {
@@ -70,6 +72,8 @@ export class WriterClient {
   private followed = 0
   private readonly heartbeat = new Heartbeat()
   private readonly watch: StallWatch
+  /** Memory that is shared with the current thread. */
+  private batches!: { readonly saves: SharedBatches; readonly results: SharedBatches }
   /** Signals of the threads that are linked to the writer. */
   private readonly links = new Set<Int32Array>()
   private fillMemory!: () => void
@@ -195,10 +199,9 @@ export class WriterClient {
     if (!this.isReady) return
     const requests = this.pending.take()
     if (requests.length === 0) return
-    const { packed, buffer } = packBodies(requests.map(({ request }) => request))
     const { now = Date.now } = this.options
-    const sentRequests = requests.map(({ id }, i) => ({ id, request: packed[i]! }))
-    this.post({ kind: 'write', clockOffsetMs: now() - Date.now(), requests: sentRequests }, [buffer])
+    const { message, transfer } = messageOf(requests, now() - Date.now(), this.batches.saves)
+    this.post(message, transfer)
   }
 
   private post(message: ToWriter, transfer: ArrayBuffer[] = []): void {
@@ -209,6 +212,8 @@ export class WriterClient {
   private spawn(): Promise<void> {
     const { path, mapSizeBytes, model, wire, allowLoss, memory, imageMinutes = 0, imageChanges = 0 } = this.options
     const { lock, log, unfinished } = this.options
+    const batches = { saves: new SharedBatches(), results: new SharedBatches() }
+    this.batches = batches
     const workerData: WriterThreadOptions = {
       path,
       mapSizeBytes,
@@ -225,6 +230,7 @@ export class WriterClient {
       memory,
       imageMinutes,
       imageChanges,
+      batches: { saves: batches.saves.buffer, results: batches.results.buffer },
     }
     const worker = new Worker(outputUrl('engine/threads/writer-thread.js'), { workerData })
     this.worker = worker
@@ -275,7 +281,12 @@ export class WriterClient {
     else if (message.kind === 'memoryFilled') this.fillMemory()
     else if (message.kind === 'enqueued') this.onEnqueued?.()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
-    else if (message.kind === 'done') for (const { id, outcome } of message.outcomes) this.pending.settle(id, outcome)
+    else if (message.kind === 'done') {
+      const { outcomes, saved } = message
+      if (saved)
+        for (const { id, outcome } of receiveResults(this.batches.results, saved)) this.pending.settle(id, outcome)
+      for (const { id, outcome } of outcomes) this.pending.settle(id, outcome)
+    }
   }
 
   /** Rejects all sent requests, and those of linked threads. */

@@ -7,10 +7,13 @@ import { isLargeResult, type PackedSave, packResult } from './packed-result.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
 import type { SaveLimits } from './write-limits.ts'
 import type { LinkEnd } from './link-messages.ts'
+import { isPlainResult, type SentResults, type SentSaves, sendResults, sendSaves } from './plain-saves.ts'
+import type { SharedBatches } from './shared-batches.ts'
 
 /**
- * Messages between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which is
- * transferred: a message costs one copy of its bytes and one object for each part. Members of entity sets are in shared memory.
+ * Messages between the client and the writer thread: plain data. Common saves and their results are in shared memory
+ * (`plain-saves.ts`). Bodies and rows of the other requests and outcomes of a message share one buffer, which is transferred: a message
+ * costs one copy of its bytes and one object for each part. Members of entity sets are in shared memory.
  */
 
 /** Options of the writer thread: `workerData`. */
@@ -22,12 +25,16 @@ export interface WriterThreadOptions extends ImageScheduleOptions, WritingOption
   counts: SharedArrayBuffer | undefined
   /** Memory shared by readers and kept up to date by the writer thread; undefined: none. */
   memory?: WebAssembly.Memory | undefined
+  /** Memory of `SharedBatches` for saves, and for their results. */
+  batches: { readonly saves: SharedArrayBuffer; readonly results: SharedArrayBuffer }
 }
 
 /** Handled in `engine/threads/writer-thread.ts`. */
 export type ToWriter =
   /** `clockOffsetMs`: offset of the server's clock from the system's. */
   | { kind: 'write'; clockOffsetMs: number; requests: { id: number; request: WriteRequest }[] }
+  /** The same, for saves in shared memory. */
+  | { kind: 'save'; clockOffsetMs: number; saves: SentSaves }
   /** A thread that writes directly and synchronously. Its port is transferred. */
   | ({ kind: 'connect' } & LinkEnd)
   /** Followers of the log have read its records up to `sequence`. */
@@ -43,7 +50,8 @@ export type FromWriter =
   /** Everything that fits has been loaded into shared memory. */
   | { kind: 'memoryFilled' }
   | ({ kind: 'progress' } & Parameters<Progress>[0])
-  | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[] }
+  /** `saved`: results in shared memory. */
+  | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[]; saved?: SentResults | undefined }
   /** Jobs have been enqueued. */
   | { kind: 'enqueued' }
   /** Note for the log. */
@@ -56,8 +64,44 @@ export type SentOutcome = WriteResult | PackedSave | ErrorData
 
 export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is WriteResult => 'kind' in outcome
 
+/** A message, and the buffers that it transfers. */
+interface Sent<Message> {
+  readonly message: Message
+  readonly transfer: ArrayBuffer[]
+}
+
+/** Message with requests, in their order: in shared memory if all of them are plain saves. */
+export function messageOf(
+  requests: readonly { id: number; request: WriteRequest }[],
+  clockOffsetMs: number,
+  batches: SharedBatches,
+): Sent<ToWriter> {
+  const saves = sendSaves(batches, requests)
+  if (saves) return { message: { kind: 'save', clockOffsetMs, saves }, transfer: [] }
+  const { packed, buffer } = packBodies(requests.map(({ request }) => request))
+  const sentRequests = requests.map(({ id }, i) => ({ id, request: packed[i]! }))
+  return { message: { kind: 'write', clockOffsetMs, requests: sentRequests }, transfer: [buffer] }
+}
+
+/** Message with the outcomes of requests. */
+export function doneMessageOf(
+  outcomes: readonly { id: number; outcome: WriteResult | ErrorData }[],
+  batches: SharedBatches,
+): Sent<FromWriter> {
+  const plainResults: { id: number; outcome: SaveResult }[] = []
+  const others: { id: number; outcome: WriteResult | ErrorData }[] = []
+  for (const { id, outcome } of outcomes) {
+    if (isPlainResult(outcome)) plainResults.push({ id, outcome })
+    else others.push({ id, outcome })
+  }
+  const saved = plainResults.length > 0 ? sendResults(batches, plainResults) : undefined
+  const sentOutcomes = (saved ? others : outcomes).map(({ id, outcome }) => ({ id, outcome: packOutcome(outcome) }))
+  const message = { kind: 'done', outcomes: sentOutcomes, saved } as const
+  return { message, transfer: sentOutcomes.length > 0 ? [packRows(sentOutcomes.map(({ outcome }) => outcome))] : [] }
+}
+
 /** Moves the bodies into one separate buffer. @returns the buffer, to be transferred */
-export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRequest[]; buffer: ArrayBuffer } {
+function packBodies(requests: readonly WriteRequest[]): { packed: WriteRequest[]; buffer: ArrayBuffer } {
   const { take, buffer } = packer(requests.flatMap(bodiesOf))
   const pack = (request: WriteRequest): WriteRequest => {
     if (request.kind === 'save') return { ...request, body: take(request.body) }
@@ -75,7 +119,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
   return request.kind === 'entitySets' ? request.changes.flatMap(({ members }) => members ?? []) : []
 }
 
-export const packOutcome = (outcome: WriteResult | ErrorData): SentOutcome =>
+const packOutcome = (outcome: WriteResult | ErrorData): SentOutcome =>
   isWriteResult(outcome) && outcome.kind === 'save' && isLargeResult(outcome) ? packResult(outcome) : outcome
 
 /** Moves the rows of results that are not packed into one buffer. @returns the buffer, to be transferred */
