@@ -93,7 +93,8 @@ export class Saves {
       if (!needsCode(error)) throw error
       return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
-    const preparedSave = await this.prepare(requestWithAccess, dataClass, caller)
+    const preparing = this.prepare(requestWithAccess, dataClass, caller)
+    const preparedSave = preparing instanceof Promise ? await preparing : preparing
     if (output.returning) preparedSave.returning = output.returning
     return answer(await this.parts.backends.of(dataClass).save(preparedSave, caller), caller)
   }

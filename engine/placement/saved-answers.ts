@@ -68,7 +68,7 @@ export class SavedAnswers {
       if (isShort || (!(result instanceof PackedResult) && !showsRelated(shape))) {
         try {
           // Copied, because all saves of one transaction are answered before the first answer is sent.
-          return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
+          return { status, body: this.read(snapshot => Buffer.from(write(result, snapshot))) }
         } catch (error) {
           // An alias refers to data in a database.
           if (!needsOf(error)) throw error

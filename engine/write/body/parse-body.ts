@@ -104,10 +104,17 @@ export function parserOf(dataClass: DataClass): (text: string) => unknown {
   return text => parseExactJson(text, digits)
 }
 
+const knownDigits = new WeakMap<DataClass, KeptDigits>()
+
 /** Kinds of numbers that `JSON.parse` would round and that an element of the dataclass may contain. */
-export function keptDigits({ attributes }: DataClass): KeptDigits {
-  const exact = new Set(attributes.map(exactnessOf))
-  return exact.has('numbers') ? 'numbers' : exact.has('integers') ? 'integers' : 'doubles'
+export function keptDigits(dataClass: DataClass): KeptDigits {
+  let digits = knownDigits.get(dataClass)
+  if (digits === undefined) {
+    const exact = new Set(dataClass.attributes.map(exactnessOf))
+    digits = exact.has('numbers') ? 'numbers' : exact.has('integers') ? 'integers' : 'doubles'
+    knownDigits.set(dataClass, digits)
+  }
+  return digits
 }
 
 /** Kind of numbers that `JSON.parse` would round and that may be sent for the attribute, as a value or a key. */

@@ -23,6 +23,14 @@ interface PendingLimits {
   readonly maxWaitingBytes: number
 }
 
+/** Bytes that a request holds while it waits. */
+function bytesOf(request: WriteRequest): number {
+  if (request.kind === 'delete') return request.rowIds.byteLength
+  // Most requests: no list is made for them.
+  if (request.kind === 'save' && !request.encoded) return request.body.length
+  return bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
+}
+
 /** Requests that the writer thread has not answered. Without a thread, requests stay here until it has been restarted. */
 export class PendingWrites {
   /** Bytes of the bodies of these requests. */
@@ -45,10 +53,7 @@ export class PendingWrites {
   /** Rejects if the queue is full; otherwise settles when the request has been answered. */
   add<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
     const { size } = this.pending
-    const bytes =
-      request.kind === 'delete'
-        ? request.rowIds.byteLength
-        : bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
+    const bytes = bytesOf(request)
     // A single request is always accepted: its size has separate limits.
     if (size >= this.limits.maxWaiting || (size > 0 && this.bytes + bytes > this.limits.maxWaitingBytes)) {
       this.counts[COUNT.writesRefused]!++

@@ -59,7 +59,8 @@ export class EntityChange {
     readonly old: StoredEntity | undefined,
   ) {
     this.row = old?.row
-    this.references = old ? old.row.layout.references.map((_, index) => old.row.reference(index)) : []
+    this.references = []
+    if (old) for (let i = 0; i < old.row.layout.references.length; i++) this.references.push(old.row.reference(i))
   }
 
   /** Value that the entity has without the change; for a new entity the default. */

@@ -75,7 +75,8 @@ export function linkForeignKeys(change: EntityChange): void {
   }
   if (!change.old) return
   for (const { foreignKey } of relations) {
-    if (sameValue(change.storedValue(foreignKey), change.values.get(foreignKey))) change.values.delete(foreignKey)
+    const value = change.values.get(foreignKey)
+    if (value !== undefined && sameValue(change.storedValue(foreignKey), value)) change.values.delete(foreignKey)
   }
 }
 
