@@ -53,6 +53,7 @@ const OF_JOBS = [
   'onProgress',
   'get',
   'places',
+  'counts',
   'lastPlaces',
   'schedules',
   'store',

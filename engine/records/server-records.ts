@@ -36,6 +36,12 @@ export class ServerRecords {
     return this.store.records(prefix, limit, after)
   }
 
+  /** Numbers of the records whose keys begin with each prefix, in one state of the store. @param limit of each number */
+  counts(prefixes: readonly string[], limit: number): number[] {
+    this.store.refresh()
+    return prefixes.map(prefix => this.store.records(prefix, limit).length)
+  }
+
   /** The last records whose keys begin with `prefix`, in reverse order. */
   last(prefix: string, limit: number): { key: string; value: unknown }[] {
     this.store.refresh()

@@ -85,7 +85,7 @@ export default definePlugin({
         const descriptions = functions.map(each => describeFunction(each, schedules.values(), runner))
         return {
           functions: descriptions,
-          counts: Object.fromEntries(JOB_STATES.map(state => [state, jobs.places(state, MAX_COUNT).length])),
+          counts: jobs.counts(MAX_COUNT),
         }
       }
       if (isJobId(first)) {

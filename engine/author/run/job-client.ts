@@ -1,6 +1,15 @@
 import type { Caller } from '../../caller/caller.ts'
 import type { RecordChange } from '../../data/record-store.ts'
-import { type Job, type JobState, jobKey, type NewJob, removeJob, statePrefix, storeJob } from '../../jobs/job.ts'
+import {
+  JOB_STATES,
+  type Job,
+  type JobState,
+  jobKey,
+  type NewJob,
+  removeJob,
+  statePrefix,
+  storeJob,
+} from '../../jobs/job.ts'
 import type { WriterClient } from '../../write/client/writer-client.ts'
 import type { JobFunction } from '../declare/class-registry.ts'
 import type { FunctionClient } from './function-client.ts'
@@ -10,6 +19,7 @@ import type { CallTask } from './tasks.ts'
 interface JobRecords {
   get(key: string): unknown
   list(prefix: string, limit: number): { key: string; value: unknown }[]
+  counts(prefixes: readonly string[], limit: number): number[]
   last(prefix: string, limit: number): { key: string }[]
   put(changes: RecordChange[]): Promise<void>
 }
@@ -57,6 +67,13 @@ export class JobClient {
    */
   places(state: JobState, limit: number, name?: string): string[] {
     return this.options.records.list(statePrefix(state, name), limit).map(({ key }) => key)
+  }
+
+  /** Numbers of jobs by their states, each up to `limit`, all at one time: no job is missing while it changes its state. */
+  counts(limit: number): Record<JobState, number> {
+    const prefixes = JOB_STATES.map(state => statePrefix(state))
+    const counts = this.options.records.counts(prefixes, limit)
+    return Object.fromEntries(JOB_STATES.map((state, i) => [state, counts[i]!])) as Record<JobState, number>
   }
 
   /** The last ones of {@link places}, the newest first. */
