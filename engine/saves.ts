@@ -79,7 +79,7 @@ export class Saves {
     const requestWithAccess = { ...request, access, ...this.userOf(dataClass, caller) }
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
-    if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
+    if (this.parts.hooked.onSave(dataClass) || (isShownWithOthers && this.parts.hooked.restricted.size > 0)) {
       return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
     let answer: ReturnType<SavedAnswers['prepare']>

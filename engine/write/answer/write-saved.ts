@@ -49,13 +49,15 @@ export function writeSaved(
       }),
     )
     if (start > 0) out.closeAt(0)
-    const rowEntries = outcomes.flatMap(({ row, rowId }) => (row ? [[rowId, row] as const] : []))
-    batches.prepare(projection.entity, rowEntries, true)
+    if (projection.entity.related.length > 0) {
+      const rowEntries = outcomes.flatMap(({ row, rowId }) => (row ? [[rowId, row] as const] : []))
+      batches.prepare(projection.entity, rowEntries, true)
+    }
     out.open()
     if (start === 0 && many) out.ascii(isArray ? '[' : '{"__ENTITIES":[')
-    for (const [i, outcome] of outcomes.entries()) {
+    for (let i = 0; i < outcomes.length; i++) {
       if (start + i > 0) out.ascii(',')
-      writeOutcome(outcome, many ? start + i : undefined, rows, uri)
+      writeOutcome(outcomes[i]!, many ? start + i : undefined, rows, uri)
     }
   } while (end < entities.length)
   if (many) out.ascii(isArray ? ']' : ']}')
