@@ -24,12 +24,18 @@ export class DistinctBytes {
   /** Numbers plus 1, by hash; 0 if free. */
   private slots = new Uint32Array(INITIAL_SLOTS)
   private isAscending = true
+  /** False as long as all strings have arrived in ascending order, which needs no hashes. */
+  private isHashed = false
 
   /** Number of the string `source[start…end]`. */
   numberOf(source: Uint8Array, start: number, end: number): number {
-    let hash = 0x811c9dc5
-    for (let i = start; i < end; i++) hash = Math.imul(hash ^ source[i]!, 0x01000193)
-    hash = (hash ^ (hash >>> 15)) >>> 0
+    if (!this.isHashed) {
+      const order = this.count === 0 ? 1 : this.compareWithLast(source, start, end)
+      if (order === 0) return this.count - 1
+      if (order > 0) return this.append(source, start, end)
+      this.hashAll()
+    }
+    const hash = hashOf(source, start, end)
     const mask = this.slots.length - 1
     let slot = hash & mask
     for (let held = this.slots[slot]!; held !== 0; held = this.slots[slot]!) {
@@ -41,7 +47,8 @@ export class DistinctBytes {
 
   sorted(): SortedBytes {
     const { count } = this
-    const places = Uint32Array.from({ length: count }, (_, number) => number)
+    const places = new Uint32Array(count)
+    for (let number = 0; number < count; number++) places[number] = number
     const ends = this.ends.slice(0, count)
     if (this.isAscending) return { bytes: this.bytes.slice(0, this.usedBytes), ends, places }
     const heads = new Float64Array(count)
@@ -49,7 +56,8 @@ export class DistinctBytes {
     const order = places.slice().sort((a, b) => heads[a]! - heads[b]! || this.compare(a, b))
     const bytes = new Uint8Array(this.usedBytes)
     let at = 0
-    for (const [place, number] of order.entries()) {
+    for (let place = 0; place < count; place++) {
+      const number = order[place]!
       places[number] = place
       bytes.set(this.bytes.subarray(this.start(number), this.ends[number]!), at)
       at += this.ends[number]! - this.start(number)
@@ -62,11 +70,19 @@ export class DistinctBytes {
     return number === 0 ? 0 : this.ends[number - 1]!
   }
 
-  private add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+  private append(source: Uint8Array, start: number, end: number): number {
     this.reserve(end - start)
     const number = this.count++
-    for (let i = start; i < end; i++) this.bytes[this.usedBytes++] = source[i]!
-    this.ends[number] = this.usedBytes
+    const { bytes } = this
+    let at = this.usedBytes
+    for (let i = start; i < end; i++) bytes[at++] = source[i]!
+    this.usedBytes = at
+    this.ends[number] = at
+    return number
+  }
+
+  private add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const number = this.append(source, start, end)
     this.hashes[number] = hash
     this.slots[slot] = number + 1
     if (this.isAscending && number > 0) this.isAscending = this.compare(number - 1, number) < 0
@@ -85,8 +101,18 @@ export class DistinctBytes {
     this.hashes = doubled(this.hashes)
   }
 
+  /** Begins to use hashes. */
+  private hashAll(): void {
+    this.isHashed = true
+    for (let number = 0; number < this.count; number++)
+      this.hashes[number] = hashOf(this.bytes, this.start(number), this.ends[number]!)
+    this.growSlots()
+  }
+
   private growSlots(): void {
-    this.slots = new Uint32Array(2 * this.slots.length)
+    let length = this.slots.length
+    while (this.count > length * MAX_SHARE) length *= 2
+    this.slots = new Uint32Array(length)
     const mask = this.slots.length - 1
     for (let number = 0; number < this.count; number++) {
       let slot = this.hashes[number]! & mask
@@ -112,14 +138,30 @@ export class DistinctBytes {
   }
 
   private compare(a: number, b: number): number {
-    const [aEnd, bEnd] = [this.ends[a]!, this.ends[b]!]
-    let [i, j] = [this.start(a), this.start(b)]
-    for (; i < aEnd && j < bEnd; i++, j++) {
-      const difference = this.bytes[i]! - this.bytes[j]!
+    return this.compareWith(b, this.bytes, this.start(a), this.ends[a]!)
+  }
+
+  private compareWithLast(source: Uint8Array, start: number, end: number): number {
+    return this.compareWith(this.count - 1, source, start, end)
+  }
+
+  /** Compares `source[start…end]` with a string. */
+  private compareWith(number: number, source: Uint8Array, start: number, end: number): number {
+    const { bytes } = this
+    const otherEnd = this.ends[number]!
+    let [i, j] = [start, this.start(number)]
+    for (; i < end && j < otherEnd; i++, j++) {
+      const difference = source[i]! - bytes[j]!
       if (difference !== 0) return difference
     }
-    return aEnd - i - (bEnd - j)
+    return end - i - (otherEnd - j)
   }
+}
+
+function hashOf(source: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ source[i]!, 0x01000193)
+  return (hash ^ (hash >>> 15)) >>> 0
 }
 
 function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {

@@ -1,24 +1,36 @@
 import { stringifyExact } from '../base/exact-json.ts'
 import { ownMember } from '../base/json-object.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import { hasUndecodable } from './read-text.ts'
 import type { ReadRow, RowFormat } from './row-reader.ts'
 
-/** Texts of rows that are read together: plain data, one string instead of many. */
+/** Texts of rows that are read together, in shared memory, which threads pass on without a copy. */
 export interface RowBatch {
   readonly format: RowFormat
-  readonly text: string
-  /** End of each row in `text`. */
+  /** The texts as UTF-8, one after the other. */
+  readonly bytes: Uint8Array
+  /** End of each row in `bytes`. */
   readonly ends: Uint32Array
 }
 
-/** @param texts an empty one is not read */
+/** @param texts an empty one is not read, nor one that could not be decoded */
 export function rowBatch(format: RowFormat, texts: readonly string[]): RowBatch {
+  const whole = texts.join('')
+  // A lone surrogate cannot be encoded.
+  if (hasUndecodable(whole))
+    return rowBatch(
+      format,
+      texts.map(text => (hasUndecodable(text) ? '' : text)),
+    )
+  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(whole)))
+  bytes.write(whole)
+  const isAscii = bytes.length === whole.length
   let end = 0
   const ends = Uint32Array.from(texts, text => {
-    end += text.length
+    end += isAscii ? text.length : Buffer.byteLength(text)
     return end
   })
-  return { format, text: texts.join(''), ends }
+  return { format, bytes, ends }
 }
 
 /**

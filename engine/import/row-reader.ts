@@ -103,7 +103,7 @@ export class RowReader {
     const fields = splitter.split(text)
     if (fields.length !== count) return undefined
     try {
-      return attributes.map((attribute, i) => this.field(attribute, fields[indexes[i]!]!))
+      return attributes.map((attribute, i) => this.jsonOf(attribute, fields[indexes[i]!]!))
     } catch {
       return undefined
     }
@@ -118,15 +118,15 @@ export class RowReader {
       )
     const raw = () => row((_, field) => field)
     try {
-      const value = row((attribute, field) => this.field(attribute, field))
+      const value = row((attribute, field) => this.jsonOf(attribute, field))
       return { json: JSON.stringify(value), value, raw }
     } catch (error) {
       return { json: JSON.stringify(fields), value: error as SyntaxError, raw }
     }
   }
 
-  /** @throws {Error} if the type proposed for the attribute would change the value */
-  private field(attribute: Attribute, field: string | null): unknown {
+  /** JSON value of a field of CSV. @throws {Error} if the type proposed for the attribute would change the value */
+  jsonOf(attribute: Attribute, field: string | null): unknown {
     const value = csvValue(attribute, field, this.format)
     if (this.format.proposed && value !== null) checkValue(attribute, field!, this.format)
     return value

@@ -3,8 +3,7 @@ import { move } from 'piscina'
 import { ProtocolError } from '../base/errors.ts'
 import { jsonMembers } from '../base/json-members.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
-import { asNewEntity } from '../import/row-batch.ts'
-import { RowReader } from '../import/row-reader.ts'
+import { RowEncoder } from '../import/row-encoder.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
 import { packRows } from '../write/contract/encoded-rows.ts'
 import type { BodyParts } from '../write/contract/requests.ts'
@@ -70,37 +69,46 @@ function encodeParts(
     return new Uint8Array(0)
   }
   const bytes = ranges.length === 0 ? 0 : ranges.at(-2)! - ranges[0]!
-  const { dataClass, encoder } = encoderFor(encode, store(), MIN_ROW_BYTES + MAX_GROWTH * bytes, first)
-  parseParts(body, ranges, first, between, { parse: parserOf(dataClass), add: element => encoder.add(element) })
+  const { dataClass, encoder } = encoderFor(encode, store(), {
+    maxBytes: MIN_ROW_BYTES + MAX_GROWTH * bytes,
+    before: first,
+    elements: elementCount(ranges),
+  })
+  parseParts(body, ranges, first, between, {
+    parse: parserOf(dataClass),
+    add: element => encoder.add(element),
+    copier: encoder.copier,
+  })
   return packRows(encoder.finish())
 }
 
 function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: () => PoolStore): Uint8Array {
-  const { format, text, ends } = batch
-  const { dataClass, encoder } = encoderFor(encode, store(), MAX_ROW_BYTES)
-  const reader = new RowReader(dataClass, format)
-  for (let i = 0; i < ends.length; i++) {
+  const { format, ends } = batch
+  const { buffer, byteOffset, byteLength } = batch.bytes
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  const { dataClass, encoder } = encoderFor(encode, store(), { maxBytes: MAX_ROW_BYTES, elements: ends.length })
+  const rows = new RowEncoder(dataClass, format, encoder)
+  for (let i = 0, start = 0; i < ends.length; i++) {
     if (i % ROWS_AT_ONCE === 0) between()
-    const row = text.slice(i === 0 ? 0 : ends[i - 1], ends[i])
-    if (row === '') encoder.addNothing()
-    else if (reader.attributes) {
-      const fields = reader.fields(row)
-      if (fields) encoder.addFields(reader.attributes, fields)
-      else encoder.addNothing()
-    } else {
-      const read = reader.read({ line: 0, text: row })
-      encoder.add(read.value instanceof Error ? undefined : asNewEntity(read, dataClass).value)
-    }
+    const end = ends[i]!
+    rows.add(bytes, start, end)
+    start = end
   }
   return packRows(encoder.finish())
 }
 
-/** @param maxBytes see `ElementEncoder` @param before number of elements before the first one to be encoded */
+/** Number of elements in ranges of `BodyParts`. */
+function elementCount(ranges: Uint32Array): number {
+  let count = 0
+  for (let i = 2; i < ranges.length; i += 3) count += ranges[i]!
+  return count
+}
+
+/** @param before number of elements before the first one to be encoded */
 function encoderFor(
   encode: Of<'rows'>['encode'],
   { catalog, layouts, views, records }: PoolStore,
-  maxBytes: number,
-  before = 0,
+  { before = 0, ...bounds }: { maxBytes: number; elements: number; before?: number },
 ): { dataClass: DataClass; encoder: ElementEncoder } {
   const dataClass = catalog.dataClassesByName.get(encode.dataClass)!
   records.refresh()
@@ -109,7 +117,7 @@ function encoderFor(
     view: views.of(encode.access, encode.trusted ? 'code' : 'client'),
     trusted: encode.trusted ?? false,
     nextKey: records.tableState(dataClass.tableNumber).nextAutoIncrement + before,
-    maxBytes,
+    ...bounds,
     moment: encode.moment,
     user: encode.user ?? '',
     randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),

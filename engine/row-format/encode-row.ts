@@ -6,15 +6,19 @@ import type { RowView } from './row-view.ts'
 /** Values of storage attributes; for N→1 relations the key of the related entity. */
 export type RowValues = Pick<ReadonlyMap<RowAttribute, Value>, 'get'>
 
-/** Change of a row. Attributes absent from `values` keep their values. */
-interface RowChange {
+/** Version of a row, and its related rows. */
+interface RowState {
   stamp: number
   globalStamp: number
   /** ISO 8601 with milliseconds. */
   timestamp: string
-  values: RowValues
   /** Row ids of related entities, in the order of `layout.references`. */
   references: readonly (number | undefined)[]
+}
+
+/** Change of a row. Attributes absent from `values` keep their values. */
+interface RowChange extends RowState {
+  values: RowValues
 }
 
 /** Full content of a row. Attributes absent from `values` are null. */
@@ -84,17 +88,17 @@ export function changeRow(old: RowView, change: RowChange): Uint8Array {
   return row.subarray(0, end)
 }
 
-const headText = (key: string, { timestamp, stamp }: RowChange): string =>
+export const headText = (key: string, { timestamp, stamp }: Pick<RowState, 'timestamp' | 'stamp'>): string =>
   `"__KEY":${JSON.stringify(key)},"__TIMESTAMP":"${timestamp}","__STAMP":${stamp}`
 
 /** @returns position of the table of slot offsets */
-function writeHeader(row: Buffer, { version, slots, references }: RowLayout, change: RowChange): number {
+export function writeHeader(row: Buffer, { version, slots, references }: RowLayout, state: RowState): number {
   row.writeUInt16LE(version, 0)
   row.writeUInt16LE(slots.length, 2)
-  row.writeUInt32LE(change.stamp, 4)
-  row.writeDoubleLE(change.globalStamp, 8)
+  row.writeUInt32LE(state.stamp, 4)
+  row.writeDoubleLE(state.globalStamp, 8)
   let at = FIXED_HEADER_BYTES
-  for (let i = 0; i < references.length; i++, at += 4) row.writeUInt32LE(change.references[i] ?? NO_ROW, at)
+  for (let i = 0; i < references.length; i++, at += 4) row.writeUInt32LE(state.references[i] ?? NO_ROW, at)
   return at
 }
 

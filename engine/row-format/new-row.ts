@@ -1,6 +1,7 @@
 import type { Value } from '../catalog/value.ts'
 import { TYPES } from '../catalog/types/registry.ts'
-import { FIXED_HEADER_BYTES, keyText, NO_ROW, type RowLayout, rowBytes } from './row-layout.ts'
+import { headText, writeHeader } from './encode-row.ts'
+import { FIXED_HEADER_BYTES, headerBytes, keyText, NO_ROW, type RowLayout, rowBytes } from './row-layout.ts'
 
 /**
  * Rows of new entities that are encoded before their places in the store are known: related rows, time and automatic key are
@@ -9,6 +10,17 @@ import { FIXED_HEADER_BYTES, keyText, NO_ROW, type RowLayout, rowBytes } from '.
 
 /** Time of an entity that is not saved yet. */
 export const ANY_TIME = '2000-01-01T00:00:00.000Z'
+
+/** Content that all rows of new entities have in common. */
+export const NEW_ROW = { stamp: 1, globalStamp: 0, timestamp: ANY_TIME, references: [] } as const
+
+/** The bytes before the slots of the row of a new entity, before and after its key, which is between quotes. Offsets are zero. */
+export function newRowStart(layout: RowLayout): { beforeKey: Uint8Array; afterKey: Uint8Array } {
+  const header = Buffer.alloc(headerBytes(layout))
+  writeHeader(header, layout, NEW_ROW)
+  const head = Buffer.from(headText('', NEW_ROW))
+  return { beforeKey: Buffer.concat([header, head.subarray(0, KEY_START)]), afterKey: head.subarray(KEY_START) }
+}
 
 /** Position of the digits of the key in a slot: their distance from its start, in bytes. */
 interface KeySpot {

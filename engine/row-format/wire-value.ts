@@ -119,6 +119,13 @@ export function uriKey(key: string): string {
   return NEEDS_QUOTES.test(key) ? `%22${encodedKey}%22` : encodedKey
 }
 
+/** True if a key, as UTF-8, is written in addresses as it is. */
+export function isPlainKey(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (!PLAIN_BYTES[bytes[i]!]) return false
+  return end > start
+}
+
 const LONE_SURROGATE = /\p{Surrogate}/gu
 const PLAIN_KEY = /^[A-Za-z0-9_.~-]+$/
+const PLAIN_BYTES = Array.from({ length: 256 }, (_, byte) => PLAIN_KEY.test(String.fromCharCode(byte)))
 const NEEDS_QUOTES = /[()[\],/'"\s]|^$/

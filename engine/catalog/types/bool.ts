@@ -1,5 +1,6 @@
 import { schemas } from '../../base/json-schema.ts'
 import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
+import { PLAIN_BOOL } from './plain-form.ts'
 
 export const bool: ScalarDescriptor = {
   catalogName: () => 'bool',
@@ -20,6 +21,7 @@ export const bool: ScalarDescriptor = {
   },
   holds: value => typeof value === 'boolean',
   encode: value => String(value),
+  plainForm: () => PLAIN_BOOL,
   toCode: value => value,
   codeOfJson: json => JSON.parse(json) as boolean,
   keyText: value => String(value),

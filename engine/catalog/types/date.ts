@@ -1,6 +1,7 @@
 import { schemas } from '../../base/json-schema.ts'
 import { parseDate, parseDay } from '../../base/time/read-date.ts'
 import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
+import { plainDate } from './plain-form.ts'
 import { formatDate, parseWireDate } from './wire-date.ts'
 
 /** Milliseconds since 1970 UTC; midnight for a date-only attribute. */
@@ -27,6 +28,7 @@ export const date: ScalarDescriptor = {
   },
   holds: value => Number.isFinite(value),
   encode: (value, { simpleDate }, wire) => `"${formatDate(value as number, simpleDate, wire)}"`,
+  plainForm: ({ simpleDate }, wire) => plainDate(simpleDate, wire),
   decode: (json, { simpleDate }, wire) => parseWireDate(JSON.parse(json) as string, simpleDate, wire),
   toCode: (value, { simpleDate }) => formatDate(value as number, simpleDate, { dateOnlyFormat: 'iso' }),
   codeOfJson: (json, attribute, wire) => date.toCode(date.decode(json, attribute, wire) as number, attribute),

@@ -2,6 +2,7 @@ import { schemas } from '../../base/json-schema.ts'
 import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { NUMERIC } from './number.ts'
 import { Between, readScaled, scaledOperand } from './operand.ts'
+import { plainDecimal } from './plain-form.ts'
 
 /**
  * Exact decimal numbers with `scale` places: integers in units of 10^-scale, numbers where these are exact, else bigints.
@@ -35,6 +36,7 @@ export const decimal: ScalarDescriptor = {
   },
   holds: value => (typeof value === 'bigint' || Number.isInteger(value)) && isInRange(value as number | bigint),
   encode: (value, { scale, asText }) => quote(textOf(value as number | bigint, scale), asText),
+  plainForm: ({ scale, asText }) => plainDecimal(scale, asText),
   decode(json) {
     const digits = json.replace(NO_DIGIT, '')
     const number = Number(digits)

@@ -4,6 +4,7 @@ import type { ValueSchemas } from '../../base/json-schema.ts'
 import type { Value } from '../value.ts'
 import type { ComparisonScalar, OperandSource } from './operand.ts'
 import type { TypeParameters } from './parameters.ts'
+import type { PlainForm } from './plain-form.ts'
 
 /**
  * Form of the values in columns. It decides how they are read from the JSON that `encode` writes, and compared. For a scalar it
@@ -90,6 +91,8 @@ export interface TypeDescriptor {
   holds(value: Value | true, attribute: ValueAttribute): boolean
   /** JSON text of a value. Not for links. */
   encode(value: Value, attribute: TypeParameters, wire: WireOptions): string
+  /** Form of the values that are copied without being converted; absent if there is none. */
+  plainForm?(attribute: TypeParameters, wire: WireOptions): PlainForm | undefined
   /** Reverses `encode`; true for an image or a blob. */
   decode(json: string, attribute: TypeParameters, wire: WireOptions): Value | true
   /** Value in the form for plugin code, independent of the options of the wire form. */

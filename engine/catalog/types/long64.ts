@@ -2,6 +2,7 @@ import { schemas } from '../../base/json-schema.ts'
 import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { INTEGER_TOTALS, NUMERIC, readLongNumber } from './number.ts'
 import { MAX_SAVED, readExactNumber } from './operand.ts'
+import { plainInteger } from './plain-form.ts'
 
 /** Integers of 64 bits: numbers where these are exact, else bigints. */
 export const long64: ScalarDescriptor = {
@@ -17,6 +18,7 @@ export const long64: ScalarDescriptor = {
   holds: value => typeof value === 'bigint' || Number.isInteger(value),
   totals: INTEGER_TOTALS,
   codeOfJson: readLongNumber,
+  plainForm: () => plainInteger(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
   decode: readLongNumber,
   readOperand: readExactNumber,
 }

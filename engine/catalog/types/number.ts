@@ -2,6 +2,7 @@ import { doubleOf, roundNumbers } from '../../base/exact-json.ts'
 import { schemas } from '../../base/json-schema.ts'
 import { type IntegerTotals, Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { MAX_SAVED, NUMBER, readDouble, readExactNumber, readScaled } from './operand.ts'
+import { PLAIN_DOUBLE, plainInteger } from './plain-form.ts'
 
 /** Common parts of the numeric types. */
 export const NUMERIC = {
@@ -29,6 +30,7 @@ const double = (name: string): ScalarDescriptor => ({
   catalogName: () => name,
   keyFamily: () => 'number',
   convert: json => readNumber(json) ?? new Mismatch('a finite number'),
+  plainForm: () => PLAIN_DOUBLE,
 })
 
 export const number = double('number')
@@ -54,6 +56,7 @@ function nearestQuotient(dividend: bigint, divisor: bigint): number {
 const integer = (name: string, bits: number, autoFill: ScalarDescriptor['autoFill']): ScalarDescriptor => {
   const maximum = 2 ** (bits - 1) - 1
   const minimum = -maximum - 1
+  const form = plainInteger(minimum, maximum)
   return {
     ...NUMERIC,
     catalogName: () => name,
@@ -66,6 +69,7 @@ const integer = (name: string, bits: number, autoFill: ScalarDescriptor['autoFil
       return new Mismatch(`a whole number from ${minimum} to ${maximum}`)
     },
     holds: value => Number.isInteger(value),
+    plainForm: () => form,
     totals: INTEGER_TOTALS,
     codeOfJson: readLongNumber,
     readOperand: readExactNumber,

@@ -1,6 +1,7 @@
 import { schemas } from '../../base/json-schema.ts'
 import { fold } from '../../base/text/fold.ts'
 import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
+import { PLAIN_TEXT, PLAIN_UUID } from './plain-form.ts'
 
 const TEXT = {
   cell: 'text',
@@ -36,6 +37,7 @@ export const string: ScalarDescriptor = {
       : new Mismatch('a text of whole characters, without lone surrogates')
   },
   holds: value => typeof value === 'string',
+  plainForm: () => PLAIN_TEXT,
   readOperand: (source, _, isBare) =>
     isBare && (source === 'true' || source === 'false') ? undefined : fold(String(source)),
 }
@@ -54,5 +56,6 @@ export const uuid: ScalarDescriptor = {
     return /^[0-9A-Fa-f]{32}$/.test(hex) ? hex.toUpperCase() : new Mismatch('a UUID of 32 hexadecimal digits')
   },
   holds: value => typeof value === 'string' && /^[0-9A-F]{32}$/.test(value),
+  plainForm: () => PLAIN_UUID,
   readOperand: source => fold(String(source).replaceAll('-', '')),
 }

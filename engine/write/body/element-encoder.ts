@@ -5,7 +5,7 @@ import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { encodeRow } from '../../row-format/encode-row.ts'
-import { ANY_TIME, hasKeySpots } from '../../row-format/new-row.ts'
+import { hasKeySpots, NEW_ROW } from '../../row-format/new-row.ts'
 import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
 import { AttributeValues } from '../value/attribute-values.ts'
 import { type AutomaticSource, automaticValue } from '../value/automatic-value.ts'
@@ -13,7 +13,8 @@ import type { EncodedRows } from '../contract/encoded-rows.ts'
 import { convertValue } from '../value/convert.ts'
 import { isJsonObject } from '../../base/json-object.ts'
 import { type SaveRules, saveRules, violations } from '../value/validate.ts'
-import { RowsBuilder } from './rows-builder.ts'
+import { RowCopier } from './row-copier.ts'
+import { RowsBuilder, viewOf } from './rows-builder.ts'
 
 interface EncoderOptions extends AutomaticSource {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
@@ -25,6 +26,8 @@ interface EncoderOptions extends AutomaticSource {
   readonly nextKey: number
   /** Maximum bytes of the rows; further elements are left to the writer. */
   readonly maxBytes: number
+  /** Expected number of elements. */
+  readonly elements?: number
 }
 
 /**
@@ -40,16 +43,18 @@ export class ElementEncoder {
   private readonly isUsable: boolean
   private readonly builder: RowsBuilder
   private nextKey: number
+  /** Encodes elements from their bytes; undefined if the elements are left to the writer. */
+  readonly copier: RowCopier | undefined
 
   constructor(
     private readonly dataClass: DataClass,
     private readonly options: EncoderOptions,
   ) {
-    const { layouts, view, nextKey } = options
+    const { layouts, view, nextKey, elements = 0 } = options
     this.layout = layouts.get(dataClass)!
     this.rules = saveRules(dataClass)
     this.settable = settableAttributes(dataClass, this.layout, options)
-    this.builder = new RowsBuilder(this.layout, this.rules.indexes)
+    this.builder = new RowsBuilder(this.layout, this.rules.indexes, elements)
     const numberedAttributes = this.rules.autoFilled.filter(({ autoFill }) => autoFill === 'increment')
     this.numbersKeys = numberedAttributes.length > 0
     this.isUsable =
@@ -62,6 +67,16 @@ export class ElementEncoder {
       ) &&
       (numberedAttributes.length === 0 || hasKeySpots(this.layout))
     this.nextKey = nextKey
+    const { settable, numbersKeys, layout, builder } = this
+    const { indexes } = this.rules
+    if (this.isUsable)
+      this.copier = new RowCopier(layout, builder, {
+        ...options,
+        settable,
+        numbersKeys,
+        indexes,
+        nextKey: () => this.guessKey(),
+      })
   }
 
   /** Takes the next element of a body. */
@@ -148,10 +163,9 @@ export class ElementEncoder {
       if (key !== null) values.set(relation, keyText(this.options.layouts.get(relation.target)!, key))
     }
     const key = keyText(layout, values.get(dataClass.key)!)
-    const content = { key, stamp: 1, globalStamp: 0, timestamp: ANY_TIME, values, references: [] }
-    const row = encodeRow(layout, content)
-    builder.reserve(row.length).set(row, builder.end)
-    builder.addRow(row.length, isNumbered ? key.length : 0)
+    const row = encodeRow(layout, { ...NEW_ROW, key, values })
+    builder.write(viewOf(row))
+    builder.addRow(isNumbered ? key.length : 0)
     return true
   }
 

@@ -2,15 +2,19 @@ import { isUtf8 } from 'node:buffer'
 import { EngineErrors } from '../../base/engine-errors.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { parseJson } from '../../base/json-body.ts'
+import { JsonCopier, skipElement } from './json-copier.ts'
 import { outlineBody } from './body-outline.ts'
 import type { BodyParts } from '../contract/requests.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
+import type { RowCopier } from './row-copier.ts'
 import type { BodyLimits } from '../contract/write-limits.ts'
 
 /** Receiver of the elements of a body. */
 interface ElementReader {
   readonly parse: (text: string) => unknown
   add(element: unknown): void
+  /** Takes elements that need not be parsed. */
+  readonly copier?: RowCopier | undefined
 }
 
 /**
@@ -46,20 +50,50 @@ export function parseParts(
   ranges: Uint32Array,
   first: number,
   between: () => void,
-  { parse, add }: ElementReader = { parse: parseJson, add() {} },
+  reader: ElementReader = { parse: parseJson, add() {} },
 ): void {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
+  const json = reader.copier && new JsonCopier(reader.copier, reader.parse)
   for (let i = 0, number = first + 1; i < ranges.length; i += 3) {
     between()
-    const count = ranges[i + 2]!
-    for (const element of parsePart(textOf(body, ranges[i]!, ranges[i + 1]!), count, number, parse)) add(element)
-    number += count
+    const part = { start: ranges[i]!, end: ranges[i + 1]!, count: ranges[i + 2]!, first: number }
+    if (json) copyPart(bytes, part, json, reader)
+    else for (const element of parsePart(bytes, part, reader.parse)) reader.add(element)
+    number += part.count
   }
 }
 
-function parsePart(text: string, count: number, first: number, parse: (text: string) => unknown): readonly unknown[] {
+interface Part {
+  readonly start: number
+  readonly end: number
+  /** Number of elements, and number of the first one from 1. */
+  readonly count: number
+  readonly first: number
+}
+
+/** Parses a part only if one of its elements cannot be copied. */
+function copyPart(bytes: Buffer, part: Part, json: JsonCopier, { copier, parse, add }: ElementReader): void {
+  const { start, end, count } = part
+  let elements: readonly unknown[] | undefined
+  for (let i = 0, at = start; i < count; i++) {
+    let next = copier!.isUseful ? json.copy(bytes, at, end, i === count - 1) : -1
+    if (next < 0) {
+      elements ??= parsePart(bytes, part, parse)
+      add(elements[i])
+      next = skipElement(bytes, at, end)
+    }
+    at = next + 1
+  }
+}
+
+function parsePart(
+  bytes: Buffer,
+  { start, end, count, first }: Part,
+  parse: (text: string) => unknown,
+): readonly unknown[] {
   let elements: unknown[]
   try {
-    elements = parse(`[${text}]`) as unknown[]
+    elements = parse(`[${bytes.toString('utf8', start, end)}]`) as unknown[]
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     const reason = error.message.slice(error.message.indexOf(': ') + 2)

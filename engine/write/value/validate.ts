@@ -10,8 +10,10 @@ import { describe, WriteErrors } from '../contract/write-errors.ts'
 
 /** True if the model restricts the values of an attribute, or requires one. */
 export const hasLimits = (attribute: StorageAttribute): boolean =>
-  attribute.mandatory ||
-  attribute.unique ||
+  attribute.mandatory || attribute.unique || limitsValues(attribute)
+
+/** True if the model restricts the values of an attribute that are not null, whatever others there are. */
+export const limitsValues = (attribute: StorageAttribute): boolean =>
   attribute.minValue !== undefined ||
   attribute.maxValue !== undefined ||
   attribute.minLength !== undefined ||

@@ -1,0 +1,151 @@
+/** Rows that are assembled from the bytes of files and bodies are the same as rows of parsed values. */
+import t from 'tap'
+import { ProtocolError } from '../../../../engine/base/errors.ts'
+import { asNewEntity, rowBatch } from '../../../../engine/import/row-batch.ts'
+import { RowEncoder } from '../../../../engine/import/row-encoder.ts'
+import { type RowFormat, RowReader } from '../../../../engine/import/row-reader.ts'
+import type { EncodedRows } from '../../../../engine/write/contract/encoded-rows.ts'
+import { TRUSTED_BODY } from '../../../../engine/write/contract/write-limits.ts'
+import type { ElementEncoder } from '../../../../engine/write/body/element-encoder.ts'
+import { parserOf } from '../../../../engine/write/body/parse-body.ts'
+import { parseParts, splitBody } from '../../../../engine/write/body/split-body.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { isLong, longCount, seeds } from '../../../support/runner/rounds.ts'
+import { randomObject, randomRow, randomWorld, type World } from './copied-world.ts'
+
+/** Everything of encoded rows as one text. */
+const wholeOf = ({ ends, rows, keyDigits, indexes, foreignKeys }: EncodedRows): string =>
+  [
+    [ends, keyDigits, rows.toString('hex')],
+    ...indexes.map(({ values, numbers }) => [numbers, values.ends, Buffer.from(values.bytes).toString('hex')]),
+    ...foreignKeys.map(({ values, numbers }) => [numbers, values.map(value => `${typeof value} ${String(value)}`)]),
+  ].join('\n')
+const rowCount = ({ ends }: EncodedRows): number => ends.filter((end, i) => end > (ends[i - 1] ?? 0)).length
+
+/** Counts the elements that a copier encodes. */
+function counted(encoder: ElementEncoder): { count: number } {
+  const found = { count: 0 }
+  const { copier } = encoder
+  if (!copier) return found
+  const finish = copier.finish.bind(copier)
+  copier.finish = () => {
+    const isCopied = finish()
+    if (isCopied) found.count++
+    return isCopied
+  }
+  return found
+}
+
+function encodeBatch({ dataClass }: World, format: RowFormat, texts: readonly string[], encoder: ElementEncoder): void {
+  const rows = new RowEncoder(dataClass, format, encoder)
+  const { bytes, ends } = rowBatch(format, texts)
+  for (let i = 0; i < ends.length; i++) rows.add(bytes as Buffer, ends[i - 1] ?? 0, ends[i]!)
+}
+
+const FORMATS: readonly Partial<RowFormat>[] = [{}, {}, {}, { nulls: ['0', 'x'] }, { decimal: ',' }, { dates: 'dmy' }]
+
+for (const seed of seeds(isLong ? longCount(60) : 4)) {
+  t.test(`rows of CSV (seed ${seed})`, t => {
+    const random = randomOf(seed)
+    let [copied, encoded] = [0, 0]
+    for (let round = 0; round < 60; round++) {
+      const world = randomWorld(random)
+      const columns = [...world.types].filter(() => random.chance(0.9))
+      const attributes = columns.map(([name]) => (random.chance(0.05) ? null : name))
+      const format: RowFormat = { csv: { delimiter: ',', attributes }, ...random.pick(FORMATS) }
+      const texts = Array.from({ length: 30 }, () =>
+        randomRow(
+          random,
+          columns.map(([, type]) => type),
+        ),
+      )
+      if (random.chance(0.2)) texts[5] = `a\udc80${texts[5]}`
+      const plain = world.newEncoder()
+      const reader = new RowReader(world.dataClass, format)
+      for (const text of texts) {
+        const fields = text === '' ? undefined : reader.fields(text)
+        if (fields) plain.addFields(reader.attributes!, fields)
+        else plain.addNothing()
+      }
+      const encoder = world.newEncoder()
+      const counter = counted(encoder)
+      encodeBatch(world, format, texts, encoder)
+      const expected = plain.finish()
+      const [found, wanted] = [wholeOf(encoder.finish()), wholeOf(expected)]
+      if (found !== wanted) {
+        t.equal(found, wanted, `round ${round}: ${JSON.stringify({ columns, format, texts })}`)
+        break
+      }
+      copied += counter.count
+      encoded += rowCount(expected)
+    }
+    t.ok(copied > encoded * 0.75, `${copied} of ${encoded} rows were copied`)
+    t.end()
+  })
+
+  t.test(`elements of bodies (seed ${seed})`, t => {
+    const random = randomOf(seed)
+    let [copied, encoded, refused] = [0, 0, 0]
+    for (let round = 0; round < 80; round++) {
+      const world = randomWorld(random)
+      const isBroken = random.chance(0.2)
+      const objects = Array.from({ length: random.integer(1, 20) }, () => randomObject(random, world, isBroken))
+      const text = `${random.pick(['[', ' [ '])}${objects.join(random.pick([',', ' ,\n ']))}]`
+      const encode = (isCopying: boolean) => {
+        const encoder = world.newEncoder()
+        const found = counted(encoder)
+        const body = Buffer.from(text)
+        const reader = { parse: parserOf(world.dataClass), add: (element: unknown) => encoder.add(element) }
+        try {
+          const { ranges } = splitBody(body, TRUSTED_BODY, () => {})
+          parseParts(body, ranges, 0, () => {}, isCopying ? { ...reader, copier: encoder.copier } : reader)
+        } catch (error) {
+          if (!(error instanceof ProtocolError)) throw error
+          return { error: error.message, count: 0, rows: 0 }
+        }
+        const rows = encoder.finish()
+        return { whole: wholeOf(rows), count: found.count, rows: rowCount(rows) }
+      }
+      const [plain, found] = [encode(false), encode(true)]
+      const { count, ...outcome } = found
+      if (outcome.error !== plain.error || outcome.whole !== plain.whole) {
+        t.same(outcome, plain, `round ${round}: ${JSON.stringify(text)}`)
+        break
+      }
+      copied += count
+      encoded += plain.rows
+      if (plain.error !== undefined) refused++
+    }
+    t.ok(copied > encoded * 0.55, `${copied} of ${encoded} elements were copied`)
+    t.ok(refused > 0)
+    t.end()
+  })
+
+  t.test(`rows of JSON (seed ${seed})`, t => {
+    const random = randomOf(seed)
+    let [copied, encoded] = [0, 0]
+    for (let round = 0; round < 40; round++) {
+      const world = randomWorld(random)
+      const format: RowFormat = random.chance(0.8) ? {} : { names: { x0: 'clé' } }
+      const texts = Array.from({ length: 20 }, () => randomObject(random, world, random.chance(0.1)).trim())
+      const plain = world.newEncoder()
+      const reader = new RowReader(world.dataClass, format)
+      for (const text of texts) {
+        const read = reader.read({ line: 0, text })
+        plain.add(read.value instanceof Error ? undefined : asNewEntity(read, world.dataClass).value)
+      }
+      const encoder = world.newEncoder()
+      const counter = counted(encoder)
+      encodeBatch(world, format, texts, encoder)
+      const [found, expected] = [encoder.finish(), plain.finish()]
+      if (wholeOf(found) !== wholeOf(expected)) {
+        t.equal(wholeOf(found), wholeOf(expected), `round ${round}: ${JSON.stringify({ format, texts })}`)
+        break
+      }
+      copied += counter.count
+      encoded += rowCount(expected)
+    }
+    t.ok(copied > encoded * 0.3, `${copied} of ${encoded} rows were copied`)
+    t.end()
+  })
+}
