@@ -1,5 +1,6 @@
 import type { Attribute } from '../catalog/attribute.ts'
-import { TYPES } from '../catalog/types/registry.ts'
+import type { PlainForm } from '../catalog/types/plain-form.ts'
+import type { StorageType } from '../catalog/value-type.ts'
 import type { RowCopier } from '../write/body/row-copier.ts'
 import type { RowFormat, RowReader } from './row-reader.ts'
 
@@ -34,7 +35,11 @@ export class CsvCopier {
     for (const attribute of reader.attributes!) {
       const slot = copier.slotOf(attribute.name)
       if (slot === undefined) return undefined
-      columns[csv.attributes.indexOf(attribute.name)] = { attribute, slot, isDirect: isDirect(attribute, format) }
+      columns[csv.attributes.indexOf(attribute.name)] = {
+        attribute,
+        slot,
+        isDirect: isDirect(attribute, copier.formOf(slot), format),
+      }
     }
     return new CsvCopier(reader, copier, csv, columns)
   }
@@ -95,12 +100,17 @@ function plainEnd(source: Buffer, start: number, stop: number, delimiter: number
   return at
 }
 
-/** True if values are not in a form of another country, and not checked against a proposal. */
-function isDirect(attribute: Attribute, { decimal, currencies, dates, years, nulls, proposed }: RowFormat): boolean {
-  if (attribute.kind !== 'storage' || proposed?.[attribute.name]) return false
-  if (nulls && attribute.type !== 'string') return false
-  const { field } = TYPES[attribute.type]
-  if (field === 'number') return decimal === undefined && currencies === undefined
-  if (field === 'date') return dates === undefined && years === undefined
-  return field !== 'json'
+/**
+ * True if bytes in the plain form are the value, whatever the format of the file is. Dates in that form are read alike in each order of day,
+ * month and year, and no currency can be part of a number.
+ */
+function isDirect(attribute: Attribute, form: PlainForm | undefined, { decimal, nulls, proposed }: RowFormat): boolean {
+  if (!form || attribute.kind !== 'storage' || proposed?.[attribute.name]) return false
+  if (attribute.type === 'string') return true
+  if (nulls?.map(text => Buffer.from(text)).some(text => form.test(text, 0, text.length))) return false
+  // A point may separate thousands.
+  return decimal !== ',' || !FRACTIONS.has(attribute.type)
 }
+
+/** Types of numbers with a point. */
+const FRACTIONS: ReadonlySet<string> = new Set<StorageType>(['number', 'float', 'decimal'])

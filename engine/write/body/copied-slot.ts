@@ -22,6 +22,8 @@ export type Filler = Filling | typeof RANDOM | undefined
 export interface CopiedSlot {
   /** `,"name":`. */
   readonly name: DataView
+  /** The same before a value that is copied, with the quote of a text. */
+  readonly copiedName: DataView
   readonly value: ValueSlot | undefined
   readonly relation: RelationSlot | undefined
   readonly collection: CollectionSlot | undefined
@@ -64,7 +66,8 @@ export function copiedSlots(
 ): CopiedSlot[] {
   const { slots, slotOf, referenceOf, prefixes } = layout
   return slots.map((attribute, slot) => {
-    const none = { name: viewOf(prefixes[slot]!), value: undefined, relation: undefined, collection: undefined }
+    const name = viewOf(prefixes[slot]!)
+    const none = { name, copiedName: name, value: undefined, relation: undefined, collection: undefined }
     if (attribute.kind === 'relatedEntities') return { ...none, collection: collectionSlot(layout, slot) }
     if (attribute.kind === 'relatedEntity') {
       const { foreignKey } = attribute
@@ -72,7 +75,8 @@ export function copiedSlots(
       const index = indexes.indexOf(foreignKey)
       return { ...none, relation: { attribute, reference, keySlot, index, links: new LinkCache() } }
     }
-    return { ...none, value: valueSlot(layout, slot, attribute, source) }
+    const value = valueSlot(layout, slot, attribute, source)
+    return { ...none, value, copiedName: value.form?.isText ? textView(`${layout.names[slot]}"`) : name }
   })
 }
 

@@ -28,8 +28,8 @@ export class CopiedValues {
   source: Buffer = Buffer.alloc(0)
   view = viewOf(this.source)
   /** Ranges of copied values in {@link source}. */
-  readonly starts: Float64Array
-  readonly ends: Float64Array
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
   /** JSON of converted values. */
   readonly texts: string[]
   /** True if the element gets an automatic number as its key. */
@@ -43,8 +43,8 @@ export class CopiedValues {
     private readonly options: CopyOptions,
   ) {
     this.states = new Uint8Array(slots.length)
-    this.starts = new Float64Array(slots.length)
-    this.ends = new Float64Array(slots.length)
+    this.starts = new Uint32Array(slots.length)
+    this.ends = new Uint32Array(slots.length)
     this.texts = slots.map(() => '')
     this.values = slots.map(() => null)
   }

@@ -95,7 +95,7 @@ export class JsonCopier {
     if (first === QUOTE) {
       const close = textEnd(source, at, end)
       if (close < 0) return -1
-      if (this.copier.isText(slot) && values.takeBytes(slot, at + 1, close)) return close + 1
+      if (this.copier.formOf(slot)?.isText && values.takeBytes(slot, at + 1, close)) return close + 1
       return this.convert(source, at, close + 1, slot)
     }
     const valueEnd = first === MINUS || isDigit(first) ? numberEnd(source, at, end) : wordEnd(source, at, end)
@@ -104,7 +104,7 @@ export class JsonCopier {
       values.takeNull(slot)
       return valueEnd
     }
-    if (!this.copier.isText(slot) && values.takeBytes(slot, at, valueEnd)) return valueEnd
+    if (this.copier.formOf(slot)?.isText === false && values.takeBytes(slot, at, valueEnd)) return valueEnd
     return this.convert(source, at, valueEnd, slot)
   }
 

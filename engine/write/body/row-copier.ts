@@ -1,5 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { PlainForm } from '../../catalog/types/plain-form.ts'
 import { valueAmong } from '../../catalog/property-columns.ts'
 import type { Value } from '../../catalog/value.ts'
 import { keyBytes, writePlainTextKey } from '../../row-format/index-key.ts'
@@ -79,9 +80,9 @@ export class RowCopier {
     return attribute && this.layout.slotOf.get(attribute)
   }
 
-  /** True if the bytes of a slot are those between quotes. */
-  isText(slot: number): boolean {
-    return this.slots[slot]!.value!.form?.isText === true
+  /** Form of the bytes that can be copied to a slot. */
+  formOf(slot: number): PlainForm | undefined {
+    return this.slots[slot]!.value!.form
   }
 
   /** True if elements are encoded, and some of the last ones could be copied. */
@@ -190,7 +191,6 @@ export class RowCopier {
     builder.write(this.afterKey)
     for (let slot = 0; slot < slots.length; slot++) {
       builder.setWord(offsets + WORD * slot, builder.written - text)
-      builder.write(slots[slot]!.name)
       this.writeSlot(slot)
     }
     builder.setWord(offsets + WORD * slots.length, builder.written - text)
@@ -198,10 +198,16 @@ export class RowCopier {
 
   private writeSlot(slot: number): void {
     const { builder, values } = this
-    const { value, relation, collection } = this.slots[slot]!
+    const { name, copiedName, value, relation, collection } = this.slots[slot]!
+    if (value && values.isCopied(slot)) {
+      builder.write(copiedName)
+      builder.write(values.view, values.starts[slot], values.ends[slot])
+      if (value.form!.isText) builder.writeByte(QUOTE)
+      return
+    }
+    builder.write(name)
     if (value) {
-      if (values.isCopied(slot)) this.writeCopied(slot, value.form!.isText)
-      else if (values.isConverted(slot)) builder.writeText(values.texts[slot]!)
+      if (values.isConverted(slot)) builder.writeText(values.texts[slot]!)
       else builder.write(values.fillingOf(slot)!.json)
     } else if (relation) {
       const place = this.links[slot]!
@@ -210,16 +216,10 @@ export class RowCopier {
     } else if (collection) this.writeCollection(slot, collection)
   }
 
-  private writeCopied(slot: number, isText: boolean): void {
-    const { builder, values } = this
-    if (isText) builder.writeByte(QUOTE)
-    builder.write(values.view, values.starts[slot], values.ends[slot])
-    if (isText) builder.writeByte(QUOTE)
-  }
-
   /** Writes the text of the key, without quotes. */
   private writeKey(): void {
-    if (this.convertedKey === undefined) this.writeCopied(this.keySlot, false)
+    const { values, keySlot } = this
+    if (this.convertedKey === undefined) this.builder.write(values.view, values.starts[keySlot], values.ends[keySlot])
     else this.builder.writeText(JSON.stringify(this.convertedKey).slice(1, -1))
   }
 

@@ -58,7 +58,8 @@ export class RowsBuilder {
   write(source: DataView, start = 0, end = source.byteLength): void {
     this.reserve(end - start)
     const { view } = this
-    let [i, at] = [start, this.at]
+    let i = start
+    let { at } = this
     for (; i + WORD <= end; i += WORD, at += WORD) view.setUint32(at, source.getUint32(i))
     for (; i < end; i++) view.setUint8(at++, source.getUint8(i))
     this.at = at

@@ -37,6 +37,7 @@ const NUMBERS = [
 ]
 const FRACTIONS = [
   '1.5',
+  '1.234',
   '-0.25',
   '0.000001',
   '0.0000001',
@@ -88,7 +89,7 @@ const VALUES: Record<string, readonly string[]> = {
   long64: [...NUMBERS, ...FRACTIONS],
   number: [...FRACTIONS, ...NUMBERS],
   float: [...FRACTIONS, ...NUMBERS],
-  decimal: ['1.50', '-12.34', '0.00', '-0.00', '1.5', '1', '1.505', ...NUMBERS],
+  decimal: ['1.50', '1.500', '7', '-12.34', '0.00', '-0.00', '1.5', '1', '1.505', ...NUMBERS],
   duration: ['1000', '00:00:01', '-5'],
   object: ['{}', '[1]', '{"a":1}'],
 }
@@ -104,7 +105,7 @@ export interface World {
 function randomAttribute(random: Random, type: string): Record<string, unknown> {
   const options: Record<string, unknown> = { type }
   if (type === 'day') Object.assign(options, { type: 'date', simpleDate: true })
-  if (type === 'decimal') Object.assign(options, { scale: 2, asText: random.chance(0.5) })
+  if (type === 'decimal') Object.assign(options, { scale: random.pick([0, 2, 2, 3]), asText: random.chance(0.5) })
   const isIndexable = type !== 'object'
   if (isIndexable && random.chance(0.3)) options.indexed = true
   else if (isIndexable && random.chance(0.1)) options.unique = true

@@ -42,7 +42,14 @@ function encodeBatch({ dataClass }: World, format: RowFormat, texts: readonly st
   for (let i = 0; i < ends.length; i++) rows.add(bytes as Buffer, ends[i - 1] ?? 0, ends[i]!)
 }
 
-const FORMATS: readonly Partial<RowFormat>[] = [{}, {}, {}, { nulls: ['0', 'x'] }, { decimal: ',' }, { dates: 'dmy' }]
+const FORMATS: readonly Partial<RowFormat>[] = [
+  {},
+  { decimal: '.', dates: 'ymd' },
+  { decimal: '.', dates: 'mdy', currencies: ['€', 'kr'], years: 1950 },
+  { decimal: ',', dates: 'dmy' },
+  { nulls: ['0', 'x', '2024-02-29', 'true'] },
+  { nulls: ['-'] },
+]
 
 for (const seed of seeds(isLong ? longCount(60) : 4)) {
   t.test(`rows of CSV (seed ${seed})`, t => {
@@ -116,7 +123,7 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
       encoded += plain.rows
       if (plain.error !== undefined) refused++
     }
-    t.ok(copied > encoded * 0.55, `${copied} of ${encoded} elements were copied`)
+    t.ok(copied > encoded * 0.45, `${copied} of ${encoded} elements were copied`)
     t.ok(refused > 0)
     t.end()
   })
