@@ -25,8 +25,8 @@ import type { CommitRecord, Effect } from '../log/record.ts'
 import { writeFingerprints } from './fingerprints.ts'
 import { changeRow, encodeRow } from '../row-format/encode-row.ts'
 import { decodeBinary } from '../files/encode-binary.ts'
-import { type Environment, getBytes } from './environment.ts'
-import { binaryKey, ROW_KEY_BYTES, rowKey } from './keys.ts'
+import type { Environment } from './environment.ts'
+import { binaryKey } from './keys.ts'
 import { writeRowStamp } from '../row-format/new-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { globalStampOf, RowView } from '../row-format/row-view.ts'
@@ -37,6 +37,7 @@ import type { StoreOwner } from './store-owner.ts'
 import { fold } from '../base/text/fold.ts'
 import { ChangeLogWriter } from './change-log-writer.ts'
 import { IndexWriter } from './index-writer.ts'
+import { RowTable } from './row-table.ts'
 
 /** Maximum number of related entities remembered for each dataclass. Bulk data refers to the same few again and again. */
 const REMEMBERED_TARGETS = 50_000
@@ -64,7 +65,7 @@ export class LmdbTransaction implements StoreTransaction {
   private changes: Change[] = []
   /** Effects of the transaction so far, for the log. */
   private readonly effects: Effect[] = []
-  private readonly rowKey = Buffer.alloc(ROW_KEY_BYTES)
+  private readonly rows: RowTable
   private readonly indexes: IndexWriter
   private readonly changeLog: ChangeLogWriter
   private readonly binaries: BinaryTable
@@ -79,6 +80,7 @@ export class LmdbTransaction implements StoreTransaction {
     /** Makes commits durable; without it, LMDB does. */
     private readonly log?: Pick<StoreLog, 'append' | 'committed' | 'failed' | 'logsDeletedRows'>,
   ) {
+    this.rows = new RowTable(environment.rows)
     this.indexes = new IndexWriter(environment.index)
     this.changeLog = new ChangeLogWriter(environment.changes, options.keptChangeRecords ?? KEPT_CHANGE_RECORDS)
     this.binaries = new BinaryTable(environment)
@@ -195,7 +197,7 @@ export class LmdbTransaction implements StoreTransaction {
     if (tables.some(tableNumber => lastChange(tableNumber) > globalStamp)) return false
     for (let i = 0; i < rows.length; i += 3) {
       const [tableNumber, rowId, stamp] = [rows[i]!, rows[i + 1]!, rows[i + 2]!]
-      const bytes = getBytes(this.environment.rows, rowKey(tableNumber, rowId))
+      const bytes = this.rows.get(tableNumber, rowId)
       if (!bytes || globalStampOf(bytes) !== stamp) return false
     }
     return true
@@ -222,7 +224,7 @@ export class LmdbTransaction implements StoreTransaction {
 
   row(dataClass: DataClass, rowId: number): RowView | undefined {
     this.options.onRow?.()
-    const bytes = getBytes(this.environment.rows, rowKey(dataClass.tableNumber, rowId, this.rowKey))
+    const bytes = this.rows.get(dataClass.tableNumber, rowId)
     return bytes && new RowView(this.layout(dataClass), bytes.slice())
   }
 
@@ -282,10 +284,15 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   insertRows(dataClass: DataClass, rows: readonly NewRow[], entries: readonly IndexEntries[]): void {
+    const { tableNumber } = dataClass
     this.state(dataClass).rowCount += rows.length
+    const isLast = this.rows.isLast(tableNumber)
     for (const { rowId, row } of rows) {
       writeRowStamp(row, ++this.globalStamp)
-      this.putRow(dataClass, rowId, row, INSERTED)
+      this.options.onRow?.()
+      if (isLast) this.rows.append(tableNumber, rowId, row)
+      else this.rows.put(tableNumber, rowId, row)
+      this.recordChange({ tableNumber, rowId, operation: INSERTED, row })
     }
     for (const index of entries) this.indexes.putEntries(index)
   }
@@ -315,7 +322,7 @@ export class LmdbTransaction implements StoreTransaction {
     }
     // A text key may be remembered in several spellings.
     targets.clear()
-    this.environment.rows.removeSync(rowKey(dataClass.tableNumber, rowId))
+    this.rows.remove(dataClass.tableNumber, rowId)
     this.state(dataClass).rowCount--
     this.globalStamp++
     this.recordChange({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED }, row)
@@ -365,7 +372,7 @@ export class LmdbTransaction implements StoreTransaction {
   private putRow(dataClass: DataClass, rowId: number, row: Uint8Array, operation: number): Uint8Array {
     const { tableNumber } = dataClass
     this.options.onRow?.()
-    this.environment.rows.putSync(rowKey(tableNumber, rowId, this.rowKey), row as Buffer)
+    this.rows.put(tableNumber, rowId, row)
     this.recordChange({ tableNumber, rowId, operation, row })
     return row
   }
