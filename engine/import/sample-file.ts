@@ -279,8 +279,14 @@ export async function sampleTable(table: TableFile, chosenFormat: ForeignFormat 
 
 /** Texts for null in columns whose other values have a type. */
 const nullsIn = (columns: readonly SampleColumn[], source: ValueSource, format: ForeignFormat): string[] => [
-  ...new Set(columns.flatMap(({ values, type }) => (type ? [] : guessType(values, source, format).nulls))),
+  ...new Set(
+    columns.flatMap(({ values, type }) =>
+      type || !values.some(isMarker) ? [] : guessType(values, source, format).nulls,
+    ),
+  ),
 ]
+
+const isMarker = (value: unknown): boolean => typeof value === 'string' && NULL_TEXTS.has(value.trim())
 
 function nullsNote(nulls: readonly string[]): string[] {
   if (nulls.length === 0) return []
