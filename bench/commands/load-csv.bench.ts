@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePlace } from '../own-server/place.ts'
 import { Child } from '../processes/child.ts'
@@ -6,10 +6,10 @@ import type { LoadedFile, LoadFileQuestions } from '../processes/questions.ts'
 import { megabytes, rate, ratio } from '../report/numbers.ts'
 import { median } from '../report/report.ts'
 import { MODEL } from '../world/model.ts'
+import { writeCsv } from '../world/write-csv.ts'
 import type { CommandCase } from './command-case.ts'
 
-const MAX_FACTOR = 1.5
-const WRITTEN_BYTES = 2 ** 20
+const MAX_FACTOR = 1
 
 const loadCsv: CommandCase = {
   name: 'load-csv',
@@ -46,17 +46,3 @@ const loadCsv: CommandCase = {
   },
 }
 export default loadCsv
-
-/** Writes rows, none of which needs quotes. @returns `path` */
-function writeCsv(path: string, count: number, entity: (row: number) => object): string {
-  const file = openSync(path, 'w')
-  let text = `${Object.keys(entity(0)).join(',')}\n`
-  for (let row = 0; row < count; row++) {
-    text += `${Object.values(entity(row)).join(',')}\n`
-    if (text.length < WRITTEN_BYTES && row < count - 1) continue
-    writeSync(file, text)
-    text = ''
-  }
-  closeSync(file)
-  return path
-}

@@ -2,12 +2,18 @@ import { request } from 'undici'
 import { Connection } from '../load/connection.ts'
 import { Histogram } from '../load/histogram.ts'
 
-/** The JSON of an answer. @throws {Error} for any status other than 200 */
-export async function askJson(port: number, path: string, body?: object): Promise<Record<string, unknown>> {
+/** The JSON of an answer. @throws {Error} for any other status */
+export async function askJson(
+  port: number,
+  path: string,
+  body?: object,
+  statuses: readonly number[] = [200],
+): Promise<Record<string, unknown>> {
   const method = body ? 'POST' : 'GET'
   const answer = await request(`http://127.0.0.1:${port}${path}`, { method, body: body && JSON.stringify(body) })
   const text = await answer.body.text()
-  if (answer.statusCode !== 200) throw new Error(`${path} is answered with ${answer.statusCode}: ${text.slice(0, 200)}`)
+  if (!statuses.includes(answer.statusCode))
+    throw new Error(`${path} is answered with ${answer.statusCode}: ${text.slice(0, 200)}`)
   return JSON.parse(text)
 }
 

@@ -1,6 +1,8 @@
 import type { OwnServerCase } from './own-server-case.ts'
+import backup from './backup.bench.ts'
 import databases from './databases.bench.ts'
 import events from './events.bench.ts'
+import importBesideReads from './import.bench.ts'
 import lines from './lines.bench.ts'
 import metrics from './metrics.bench.ts'
 import image from './image.bench.ts'
@@ -10,9 +12,11 @@ import waiting from './waiting.bench.ts'
 import webhooks from './webhooks.bench.ts'
 
 export const OWN_SERVER_CASES: readonly OwnServerCase[] = [
+  backup,
   databases,
   events,
   image,
+  importBesideReads,
   lines,
   metrics,
   uploads,

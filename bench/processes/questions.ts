@@ -48,6 +48,8 @@ export type BoundQuestions = ServerQuestions & { answers: Ask<FixedAnswers, null
 export type UploadQuestions = {
   /** Uploads files of this many bytes, all at once. The answer has the ids that they were given. */
   upload: Ask<{ port: number; count: number; bytes: number }, { ids: string[]; seconds: number }>
+  /** Imports a CSV file. */
+  import: Ask<{ port: number; dataClass: string; file: string }, { inserted: number; seconds: number }>
   close: Ask<null, null>
 }
 

@@ -1,9 +1,10 @@
+import { createReadStream } from 'node:fs'
 import { Agent, request } from 'undici'
 import { fileOf } from '../own-server/file.ts'
 import { answerParent } from './answer-parent.ts'
 import type { UploadQuestions } from './questions.ts'
 
-/** Uploads files, all at once. */
+/** Sends files. */
 answerParent<UploadQuestions>({
   async upload({ port, count, bytes }) {
     const files = Array.from({ length: count }, (_, i) => fileOf(bytes, i))
@@ -19,6 +20,18 @@ answerParent<UploadQuestions>({
       }),
     )
     return { ids, seconds: (performance.now() - startedAt) / 1000 }
+  },
+  async import({ port, dataClass, file }) {
+    const startedAt = performance.now()
+    const answer = await request(`http://127.0.0.1:${port}/rest/$import/${dataClass}?$format=csv`, {
+      method: 'POST',
+      body: createReadStream(file),
+      headersTimeout: 0,
+    })
+    const text = await answer.body.text()
+    if (answer.statusCode !== 200) throw new Error(`the import is answered with ${answer.statusCode}: ${text}`)
+    const { inserted } = JSON.parse(text) as { inserted: number }
+    return { inserted, seconds: (performance.now() - startedAt) / 1000 }
   },
   close: () => null,
 })
