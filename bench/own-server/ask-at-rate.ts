@@ -21,7 +21,7 @@ interface RateFigures {
 /**
  * Sends requests at a fixed rate, however long their answers take. Latencies count from the time at which a request is due, so that requests
  * that have to wait for a connection are slow.
- * @throws {Error} for any status other than 200
+ * @throws {Error} for any status other than 200, and the error of `until`
  */
 export async function askAtRate(port: number, { perSecond, request, until }: RateRequests): Promise<RateFigures> {
   const latencies = new Histogram()
@@ -61,9 +61,10 @@ export async function askAtRate(port: number, { perSecond, request, until }: Rat
     ),
   )
   let isOver = false
-  until.finally(() => {
+  const end = () => {
     isOver = true
-  })
+  }
+  until.then(end, end)
   const startedAt = performance.now()
   for (let sent = 0; !isOver && problem === undefined; ) {
     await delay(1)
@@ -77,6 +78,7 @@ export async function askAtRate(port: number, { perSecond, request, until }: Rat
   while ((inFlight > 0 || due.length > 0) && problem === undefined) await delay(1)
   for (const connection of connections) connection.close()
   if (problem !== undefined) throw new Error(problem)
+  await until
   return { count: latencies.count, p50Ms: latencies.quantile(0.5) / 1000, p99Ms: latencies.quantile(0.99) / 1000 }
 }
 

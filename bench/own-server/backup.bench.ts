@@ -22,7 +22,7 @@ export default ownServerCase({
   title: `${BACKUPS} full backups of ${ROWS / 1000} k employees, beside ${SAVES_PER_SECOND} updates a second`,
   async place() {
     const folder = copyWorld(await prepareWorld(new World(1, ROWS), () => {}))
-    const options = { backup: { folder: join(folder, 'backups') } }
+    const options = { backup: { folder: join(folder, 'backups') }, auth: { guestsAdministrate: true } }
     return makePlace(MODEL, join(folder, 'store'), options, 'backup')
   },
   async measure({ ours: { port } }) {

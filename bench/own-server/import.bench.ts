@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { oursPath } from '../http/http-case.ts'
 import { milliseconds, rate, ratio } from '../report/numbers.ts'
+import { MODEL } from '../world/model.ts'
 import { copyWorld, prepareWorld } from '../world/prepare.ts'
 import { writeCsv } from '../world/write-csv.ts'
 import { World } from '../world/world.ts'
 import { askAtRate, requestText } from './ask-at-rate.ts'
 import { askJson } from './ask.ts'
 import { ownServerCase } from './own-server-case.ts'
+import { makePlace } from './place.ts'
 
 const ROWS = 100_000
 const IMPORTED = 300_000
@@ -24,7 +26,7 @@ export default ownServerCase({
     const folder = copyWorld(await prepareWorld(new World(1, ROWS), () => {}))
     const world = new World(1, ROWS + IMPORTED)
     file = writeCsv(join(folder, 'employees.csv'), IMPORTED, row => world.employee(ROWS + row))
-    return folder
+    return makePlace(MODEL, join(folder, 'store'), { auth: { guestsAdministrate: true } }, 'import')
   },
   async measure({ ours: { port }, upload }) {
     const reads = (until: Promise<unknown>) =>

@@ -51,13 +51,16 @@ const FORMATS: readonly Partial<RowFormat>[] = [
   { nulls: ['-'] },
 ]
 
+/** Copied elements and all encoded ones, of all seeds. */
+const totals = { csv: { copied: 0, encoded: 0 }, bodies: { copied: 0, encoded: 0 }, json: { copied: 0, encoded: 0 } }
+
 for (const seed of seeds(isLong ? longCount(60) : 4)) {
   t.test(`rows of CSV (seed ${seed})`, t => {
     const random = randomOf(seed)
-    let [copied, encoded] = [0, 0]
     for (let round = 0; round < 60; round++) {
       const world = randomWorld(random)
-      const columns = [...world.types].filter(() => random.chance(0.9))
+      // A header has at least one column.
+      const columns = [...world.types].filter((_, i) => i === 0 || random.chance(0.9))
       const attributes = columns.map(([name]) => (random.chance(0.05) ? null : name))
       const format: RowFormat = { csv: { delimiter: ',', attributes }, ...random.pick(FORMATS) }
       const texts = Array.from({ length: 30 }, () =>
@@ -83,16 +86,15 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
         t.equal(found, wanted, `round ${round}: ${JSON.stringify({ columns, format, texts })}`)
         break
       }
-      copied += counter.count
-      encoded += rowCount(expected)
+      totals.csv.copied += counter.count
+      totals.csv.encoded += rowCount(expected)
     }
-    t.ok(copied > encoded * 0.75, `${copied} of ${encoded} rows were copied`)
     t.end()
   })
 
   t.test(`elements of bodies (seed ${seed})`, t => {
     const random = randomOf(seed)
-    let [copied, encoded, refused] = [0, 0, 0]
+    let refused = 0
     for (let round = 0; round < 80; round++) {
       const world = randomWorld(random)
       const isBroken = random.chance(0.2)
@@ -119,18 +121,16 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
         t.same(outcome, plain, `round ${round}: ${JSON.stringify(text)}`)
         break
       }
-      copied += count
-      encoded += plain.rows
+      totals.bodies.copied += count
+      totals.bodies.encoded += plain.rows
       if (plain.error !== undefined) refused++
     }
-    t.ok(copied > encoded * 0.45, `${copied} of ${encoded} elements were copied`)
     t.ok(refused > 0)
     t.end()
   })
 
   t.test(`rows of JSON (seed ${seed})`, t => {
     const random = randomOf(seed)
-    let [copied, encoded] = [0, 0]
     for (let round = 0; round < 40; round++) {
       const world = randomWorld(random)
       const format: RowFormat = random.chance(0.8) ? {} : { names: { x0: 'clé' } }
@@ -149,10 +149,21 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
         t.equal(wholeOf(found), wholeOf(expected), `round ${round}: ${JSON.stringify({ format, texts })}`)
         break
       }
-      copied += counter.count
-      encoded += rowCount(expected)
+      totals.json.copied += counter.count
+      totals.json.encoded += rowCount(expected)
     }
-    t.ok(copied > encoded * 0.3, `${copied} of ${encoded} rows were copied`)
     t.end()
   })
 }
+
+t.test('most elements are copied', t => {
+  for (const [kind, share] of [
+    ['csv', 0.75],
+    ['bodies', 0.45],
+    ['json', 0.3],
+  ] as const) {
+    const { copied, encoded } = totals[kind]
+    t.ok(copied > encoded * share, `${kind}: ${copied} of ${encoded} elements`)
+  }
+  t.end()
+})
