@@ -5,15 +5,10 @@ import type { Note } from '../../data/store-options.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
 import { RemoteErrors, SILENT } from '../../data/remote-errors.ts'
 import type { Cells, Statement } from '../sql/statement.ts'
-import {
-  BEGIN_SERIALIZABLE,
-  type Command,
-  prepareTransactions,
-  queriesAfter,
-  type QueryAfter,
-  SERIALIZE,
-  setUser,
-} from './commands-before.ts'
+import { BEGIN_SERIALIZABLE, type Command, prepareTransactions, SERIALIZE, setUser } from './commands-before.ts'
+import type { Cancellation } from './cancellation.ts'
+import { type Client, Clients } from './clients.ts'
+import { runPrepared } from './prepared-query.ts'
 import { Reachability } from './reachability.ts'
 import { connectionStateOf, failureOf, isOutdated, stateOf } from './sql-states.ts'
 import { WriteGate } from './write-gate.ts'
@@ -67,8 +62,6 @@ const AWAY = /^(08|57P|53)/
 const OUTDATED = /^(0A000|26000)$/
 /** Reason why a connection was closed. */
 const HANGS = 'it does not answer a statement in time, nor its cancellation'
-/** No connection became free in time. The driver has no code for it. */
-const WAITED = /^timeout exceeded when trying to connect/
 const RETRY_AFTER_SECONDS = 1
 
 /** Limits of one statement. */
@@ -76,13 +69,10 @@ export interface StatementLimits {
   /** Milliseconds since 1970. */
   readonly deadlineAt: number
   /** Aborted when the answer is no longer needed. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   /** Name of the user for whom it runs; undefined or empty for a guest. */
   readonly user?: string | undefined
 }
-
-type Pool = InstanceType<typeof pg.Pool>
-type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void> }
 
 /** Runs a statement. @param before commands that are sent with it */
 export type Run = (statement: Statement, before?: readonly Command[]) => Promise<Cells[]>
@@ -98,16 +88,16 @@ export interface Writable {
     work: (run: Run) => Promise<T>,
     options: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
   ): Promise<T>
-  errorOf(cause: unknown, signal?: AbortSignal): Error
+  errorOf(cause: unknown, signal?: Pick<Cancellation, 'aborted'>): Error
 }
 
 /** Connections to one database. */
 export class Database implements Writable {
   /** Closed while a run of events that is repeated after a collision keeps other writes waiting. */
   readonly gate = new WriteGate()
-  private pool: Promise<Pool> | undefined
+  private opening: Promise<Clients> | undefined
   /** Set with the first connection. */
-  private queryAfter: QueryAfter | undefined
+  private clients: Clients | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()
   private readonly reachability: Reachability
@@ -172,21 +162,16 @@ export class Database implements Writable {
       ...(areSerializable ? [SERIALIZE] : []),
       ...(variable === undefined ? [] : [setUser(variable, user)]),
     ]
+    const runNamed = (text: string, values: Statement['values'], before: readonly Command[]): Promise<Cells[]> => {
+      // A failed transaction accepts only the command that ends it.
+      const commands = settings.length === 0 || CONTROL.test(text) ? before : [...before, ...settings]
+      return runPrepared(client, { name: this.nameOf(text), text, values }, commands)
+    }
     const run: Run = async ({ text, values, isPlain }, before = []) => {
       // The cancellation may have come between two statements.
       if (cancelling) throw this.interrupted(signal)
-      const name = isPlain ? undefined : this.nameOf(text)
-      const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
-        // A plain query may contain several statements, which the pipelined protocol does not support, so preceding commands are
-        // sent separately.
-        if (isPlain && before.length > 0) await client.query(before.map(each => each.text).join('; '))
-        // A failed transaction accepts only the command that ends it.
-        const commands = isPlain ? [] : CONTROL.test(text) ? before : [...before, ...settings]
-        const { rows } =
-          commands.length > 0
-            ? await this.queryAfter!(client, commands, query)
-            : ((await client.query(query as never)) as unknown as { rows: Cells[] })
+        const rows = await (isPlain ? runPlain(client, { text, values }, before) : runNamed(text, values, before))
         this.reachability.answered()
         return rows
       } catch (error) {
@@ -203,7 +188,7 @@ export class Database implements Writable {
       clearTimeout(ending)
       signal.removeEventListener('abort', cancel)
       // A late cancellation must not end the next statement of this connection.
-      client.release(cancelling !== undefined || isBroken)
+      this.clients!.give(client, cancelling !== undefined || isBroken)
     }
   }
 
@@ -239,27 +224,27 @@ export class Database implements Writable {
   }
 
   async close(): Promise<void> {
-    const pool = await this.pool?.catch(() => undefined)
-    await pool?.end()
+    const clients = await this.opening?.catch(() => undefined)
+    await clients?.close()
   }
 
   private async connect(): Promise<Client> {
     try {
-      this.pool ??= this.open()
-      return (await (await this.pool).connect()) as Client
-    } catch (error) {
-      if (WAITED.test((error as Error).message)) {
-        throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
+      if (!this.clients) {
+        this.opening ??= this.open()
+        this.clients = await this.opening
       }
+      return await this.clients.take()
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
       this.reachability.failed(error as Error)
       const state = connectionStateOf((error as { code?: string }).code ?? '') ?? SILENT
       throw RemoteErrors.AWAY(this.name, state).retryAfter(RETRY_AFTER_SECONDS)
     }
   }
 
-  private async open(): Promise<Pool> {
+  private async open(): Promise<Clients> {
     const driver = await this.driver()
-    this.queryAfter = queriesAfter(driver)
     const { maxConnections, sessionVariable } = this.connection
     const pool = new driver.Pool({
       connectionString: addressOf(this.connection),
@@ -282,7 +267,8 @@ export class Database implements Writable {
       // The next statement of this connection waits for these settings.
       client.query(`${SESSION}; SET statement_timeout = ${this.timeoutMs}`).catch(() => {})
     })
-    return pool
+    const refuse = (): Error => RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
+    return new Clients(pool, maxConnections, CONNECT_MS, refuse)
   }
 
   private async cancel(processId: number): Promise<void> {
@@ -317,12 +303,12 @@ export class Database implements Writable {
     return name
   }
 
-  private interrupted(signal: AbortSignal | undefined): Error {
+  private interrupted(signal: Pick<Cancellation, 'aborted'> | undefined): Error {
     return signal?.aborted ? QueryErrors.CANCELLED() : QueryErrors.TIMEOUT(this.timeoutMs)
   }
 
   /** The error for the client; the log gets the reason, which may show what the client may not see. */
-  errorOf(cause: unknown, signal?: AbortSignal): Error {
+  errorOf(cause: unknown, signal?: Pick<Cancellation, 'aborted'>): Error {
     const error = cause as Error & { code?: string }
     if (error.name.startsWith('QUERY.')) return error
     if (error.code === CANCELED) return this.interrupted(signal)
@@ -342,6 +328,17 @@ export class Database implements Writable {
       ? RemoteErrors.REFUSED(this.name, failureOf(code))
       : RemoteErrors.AWAY(this.name, state).retryAfter(RETRY_AFTER_SECONDS)
   }
+}
+
+/** Runs a statement that may consist of several, which prepared statements do not, so commands before it are sent separately. */
+async function runPlain(
+  client: Client,
+  { text, values }: Pick<Statement, 'text' | 'values'>,
+  before: readonly Command[],
+): Promise<Cells[]> {
+  if (before.length > 0) await client.query(before.map(each => each.text).join('; '))
+  const query = { text, values, rowMode: 'array', types: AS_TEXTS }
+  return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
 }
 
 /** Statements that control a transaction and read no row. */
@@ -369,6 +366,9 @@ export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: 
 
 /** Errors that the database itself reports, after which nothing of a statement remains: too few resources. */
 const FAILED = /^53/
+
+/** True for the error of a statement that was cancelled, or whose time has expired. */
+export const isCancelled = (error: unknown): boolean => (error as { code?: string }).code === CANCELED
 
 /** True if a connection was lost, so that it is unknown whether its last statement was executed. */
 export const isLost = ({ code }: Error & { code?: string }, { name }: Error): boolean =>

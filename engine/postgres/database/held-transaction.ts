@@ -1,5 +1,6 @@
 import { ProtocolError } from '../../base/errors.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
+import type { Cancellation } from './cancellation.ts'
 import { BEGIN_SERIALIZABLE, CHECK_AT_ONCE, type Command, MARK, UNMARK } from './commands-before.ts'
 import {
   COMMIT,
@@ -49,7 +50,7 @@ export class HeldTransaction implements Writable {
   private constructor(
     readonly holding: Holding,
     private readonly database: Database,
-    private readonly signal: AbortSignal,
+    private readonly signal: Cancellation,
     private readonly send: Run,
     private readonly release: () => void,
   ) {

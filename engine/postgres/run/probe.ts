@@ -1,6 +1,7 @@
 import type { UnreadableClass } from '../../backend/backend.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
+import type { Cancellation } from '../database/cancellation.ts'
 import { isOfStatement, type Run, type StatementLimits } from '../database/database.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
 import { readRightsStatement } from '../sql/statements.ts'
@@ -23,7 +24,7 @@ const PROBE_MS = 3_000
  * tables fit the model, and whether the role may read their columns. The log has a line for each finding that is new.
  * @throws {QueryErrors.CANCELLED} as soon as the signal aborts
  */
-export async function probeDatabase(databases: Databases, connection: string, signal: AbortSignal): Promise<Probe> {
+export async function probeDatabase(databases: Databases, connection: string, signal: Cancellation): Promise<Probe> {
   const aborted = new Promise<never>((_, reject) => {
     const abort = () => reject(QueryErrors.CANCELLED())
     if (signal.aborted) abort()

@@ -228,8 +228,20 @@ const columnsOf = (attribute: StorageAttribute, { table, alias }: From): string[
 const selectOf = (attribute: StorageAttribute, from: From): string =>
   from.table.forms.get(attribute)!.select(...columnsOf(attribute, from))
 
+/** Texts of {@link rowOf} by alias. */
+const knownRows = new WeakMap<RemoteTable, Map<string, string>>()
+
 /** Values of the attributes in the order of the table, stamp, time. */
 export function rowOf(from: From): string {
+  const { table, alias } = from
+  const rows = knownRows.get(table) ?? new Map<string, string>()
+  knownRows.set(table, rows)
+  const row = rows.get(alias) ?? makeRow(from)
+  rows.set(alias, row)
+  return row
+}
+
+function makeRow(from: From): string {
   const { table, alias } = from
   const values = [...table.columns.keys()].map(attribute => selectOf(attribute, from))
   return [...values, table.stamp(alias), table.timestamp ? `${alias}.${table.timestamp}` : 'NULL'].join(', ')
