@@ -45,6 +45,7 @@ import { type PoolEvents, QueryPool, queryThread } from './placement/pool/query-
 import type { RemoteTask } from './postgres/run/remote-tasks.ts'
 import { RemoteHere } from './postgres/run/remote-here.ts'
 import { Databases } from './postgres/tables/databases.ts'
+import { RemoteWriter } from './postgres/writes/remote-writer.ts'
 import { connectionProblems } from './postgres/tables/inspect-databases.ts'
 import { remotePool, serializableConnections } from './postgres/run/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
@@ -107,18 +108,27 @@ export interface EngineParts extends EngineThreads {
 
 type Connections = NonNullable<EngineOptions['connections']>
 
-/** Divides the connections to each database between this thread, which reads small pages, and the thread for everything else. */
+/**
+ * Divides the connections to each database between this thread, which reads small pages and saves single entities, and the thread for
+ * everything else. That thread also has the transactions of events.
+ */
 function shareConnections(
   connections: Connections,
   isShared: boolean,
+  serializable: readonly string[],
 ): { here: Connections | undefined; remote: Connections } {
   const divided = isShared && Object.values(connections).every(({ maxConnections }) => maxConnections > 1)
   if (!divided) return { here: undefined, remote: connections }
-  const share = (part: (all: number) => number): Connections =>
+  const remotePart = (name: string, all: number): number =>
+    Math.max(1, Math.floor(all / (serializable.includes(name) ? 2 : 3)))
+  const share = (part: (name: string, all: number) => number): Connections =>
     Object.fromEntries(
-      Object.entries(connections).map(([name, each]) => [name, { ...each, maxConnections: part(each.maxConnections) }]),
+      Object.entries(connections).map(([name, each]) => [
+        name,
+        { ...each, maxConnections: part(name, each.maxConnections) },
+      ]),
     )
-  return { here: share(all => Math.ceil(all / 2)), remote: share(all => Math.floor(all / 2)) }
+  return { here: share((name, all) => all - remotePart(name, all)), remote: share(remotePart) }
 }
 
 /** Relations between two back ends outside the store, which no query could follow. */
@@ -189,16 +199,20 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const unknown = [...connectionProblems(catalog, options.connections ?? {}), ...relationProblems(catalog, options)]
   if (unknown.length > 0) throw new ModelError(unknown)
   const clusterDatabase = sharedDatabase(options, onNote)
-  const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
+  const serializable = serializableConnections(catalog.dataClasses.filter(each => hookedClasses.decides(each)))
+  const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0, serializable)
   const inDatabases = catalog.dataClasses.filter(each => each.remote)
   const hasRemote = inDatabases.length > 0
+  const sharesLocks = clusterDatabase !== undefined
+  const lockCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const remote = hasRemote
     ? remotePool({
         ...pooledOptions,
         connections: shares.remote,
         saveLimits,
-        sharesLocks: clusterDatabase !== undefined,
-        serializable: serializableConnections(catalog.dataClasses.filter(each => hookedClasses.decides(each))),
+        sharesLocks,
+        serializable,
+        lockCount,
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
         events: { ...events, onThreadEnd: remoteEnded },
@@ -220,6 +234,18 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       catalog,
       data,
       databases,
+      writer: new RemoteWriter({
+        catalog,
+        layouts: data.layouts,
+        views,
+        databases,
+        limits: saveLimits,
+        sharesLocks,
+        now: Date.now,
+        records: data.records,
+      }),
+      lockCount,
+      serializable,
       restricted,
       timeoutMs: limits.timeoutMs,
       maxRowsExamined: limits.maxRowsExamined,
@@ -285,7 +311,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       isRestricted: restricted.size > 0,
       connections: new Set(inDatabases.map(({ remote }) => remote!.connection)),
       ownedConnections: ownedConnections(catalog),
-      sharesLocks: clusterDatabase !== undefined,
+      sharesLocks,
     })
   const surroundings = { data, scope: { ...tasks.scope, limits, isTrial: false }, limits: saveLimits }
   const otherBackends = openBackends(options.backends ?? [], surroundings)

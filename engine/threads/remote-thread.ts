@@ -3,7 +3,6 @@
  * needs data of a database lets others run meanwhile, and starts again when the data have arrived. Messages are declared in
  * `engine/placement/pool/messages.ts`.
  */
-import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'
 import type { Note } from '../data/store-options.ts'
@@ -34,11 +33,10 @@ export default async function run(message: PoolMessage<RemoteTask>): Promise<Poo
 
 function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
-  const { connections, limits, saveLimits, sharesLocks, serializable } = options
+  const { connections, limits, saveLimits, sharesLocks, serializable, lockCount } = options
   const { catalog, layouts, views, records } = store
   const onNote = (...note: Parameters<Note>): void => parentPort?.postMessage(note)
   const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote, serializable })
-  const randomUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
   const writer = new RemoteWriter({
     catalog,
     layouts,
@@ -46,9 +44,9 @@ function openScope() {
     databases,
     limits: saveLimits,
     sharesLocks,
+    lockCount,
     now: Date.now,
     records,
-    randomUuid,
   })
   return { options, registry, store, databases, writer }
 }

@@ -15,9 +15,16 @@ export class RemoteLocks {
   private readonly numbers = new Map<string, { readonly dataClass: DataClass; readonly id: number }>()
   private last = FIRST_TASK_ROW
 
-  /** @param now milliseconds since 1970 */
-  constructor(now: () => number) {
+  /**
+   * @param now milliseconds since 1970
+   * @param count receives the number of locks, perhaps including expired ones, for other threads
+   */
+  constructor(
+    now: () => number,
+    private readonly count?: Int32Array,
+  ) {
     this.table = new LockTable(now)
+    this.share()
   }
 
   /** Lock that keeps `owner` from changing an entity; undefined if there is none. */
@@ -36,17 +43,26 @@ export class RemoteLocks {
       id = this.last++
       this.numbers.set(textOf(rows, rowId), { dataClass, id })
     }
-    return this.table.take({ dataClass, rowId: id }, holder)
+    const isTaken = this.table.take({ dataClass, rowId: id }, holder)
+    this.share()
+    return isTaken
   }
 
   /** Unlocks an entity. @returns true if `owner` had locked it */
   free(rows: RemoteRows, rowId: number, owner: string): boolean {
     const id = this.idOf(rows, rowId)
-    return id !== undefined && this.table.free({ dataClass: rows.table.dataClass, rowId: id }, owner)
+    const wasLocked = id !== undefined && this.table.free({ dataClass: rows.table.dataClass, rowId: id }, owner)
+    this.share()
+    return wasLocked
   }
 
   freeAll(owner: string): void {
     this.table.freeAll(owner)
+    this.share()
+  }
+
+  private share(): void {
+    if (this.count) Atomics.store(this.count, 0, this.table.size)
   }
 
   private idOf(rows: RemoteRows, rowId: number): number | undefined {

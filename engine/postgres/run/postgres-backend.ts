@@ -23,7 +23,7 @@ import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
 interface PostgresBackendOptions {
   /** Thread that asks databases. */
   readonly remote: QueryPool<RemoteTask>
-  /** Reads small pages in this thread; undefined if it does not read any. */
+  /** Reads small pages and saves single entities in this thread; undefined if it does neither. */
   readonly here: RemoteHere | undefined
   /** Scope of tasks in this thread. */
   readonly scope: TaskScope
@@ -64,6 +64,8 @@ export class PostgresBackend implements Backend {
   }
 
   save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    const { here, scope } = this.options
+    if (here?.maySave(request)) return here.save(request, scope, caller)
     return this.ask({ kind: 'remoteSave', request }, caller)
   }
 

@@ -12,6 +12,7 @@ interface RemotePoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry'> 
   readonly saveLimits: SaveLimits
   readonly sharesLocks: boolean
   readonly serializable: readonly string[]
+  readonly lockCount: Int32Array
 }
 
 /** The single thread that asks databases: it waits for many of them at the same time, so that no other thread has to wait. */
@@ -20,6 +21,7 @@ export const remotePool = ({
   saveLimits,
   sharesLocks,
   serializable,
+  lockCount,
   ...options
 }: RemotePoolOptions): QueryPool<RemoteTask> =>
   new QueryPool<RemoteTask>({
@@ -29,7 +31,7 @@ export const remotePool = ({
     entry: {
       file: 'engine/threads/remote-thread.js',
       role: 'remote',
-      data: { connections, saveLimits, sharesLocks, serializable, indexStatus: undefined },
+      data: { connections, saveLimits, sharesLocks, serializable, lockCount, indexStatus: undefined },
       tasksPerThread: TASKS,
     },
   })

@@ -34,4 +34,6 @@ export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
   readonly sharesLocks: boolean
   /** Names of the connections whose entities have events. */
   readonly serializable: readonly string[]
+  /** Receives the number of locks of this thread, in shared memory. */
+  readonly lockCount: Int32Array
 }

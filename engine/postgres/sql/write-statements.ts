@@ -1,7 +1,8 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import { quoteName } from './quote.ts'
-import type { RemoteTable } from './remote-table.ts'
+import { isStorable } from './parameters.ts'
+import type { RemoteColumn, RemoteTable } from './remote-table.ts'
 import type { From } from './from.ts'
 import { PredicateSql } from './predicate-sql.ts'
 import { partsOf } from './key-parts.ts'
@@ -17,6 +18,8 @@ export type ColumnValues = ReadonlyMap<StorageAttribute, Value>
  * @param timestamp time of the rows, if the table has a column for it
  */
 export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[], timestamp: string): Statement {
+  const statement = rows.length === 1 ? valuesStatement(table, rows[0]!, timestamp) : undefined
+  if (statement) return statement
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   const records = rows.map(values => recordOf(table, values, timestamp))
@@ -29,6 +32,19 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   const selectList = names.map(name => sentValue(name, table)).join(', ')
   return sql.parameters.statement(
     `INSERT INTO ${from.source} (${columns}) SELECT ${selectList} FROM json_to_recordset(${json}) AS r (${typesOf(names, table)}) ${returningClause}`,
+  )
+}
+
+/** Statement that inserts a row, with a parameter for each value. @returns undefined if some value has to be sent as JSON, or there is none */
+function valuesStatement(table: RemoteTable, row: ColumnValues, timestamp: string): Statement | undefined {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  const assignments = assignmentsOf(table, row, timestamp, sql, INSERTED)
+  if (!assignments || assignments.length === 0) return undefined
+  const columns = assignments.map(({ name }) => name).join(', ')
+  const values = assignments.map(({ value }) => value).join(', ')
+  return sql.parameters.statement(
+    `INSERT INTO ${from.source} (${columns}) VALUES (${values}) RETURNING ${writtenRow(from)}`,
   )
 }
 
@@ -67,6 +83,102 @@ export function updateStatement(
   return sql.parameters.statement(
     `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${sql.among(table.dataClass.key, [key], from)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
   )
+}
+
+/**
+ * Statement that changes a row if it still has a stamp and if all of these values differ from its own; otherwise it changes nothing. Its row
+ * begins with `t` and is the changed row, or with `f` and is the row as it is. It returns no row if there is none.
+ * @param also condition that must be true as well
+ * @returns undefined if different values of a column may be read as the same value, so that SQL cannot compare them
+ */
+export function updateDifferentStatement(
+  table: RemoteTable,
+  key: Value,
+  stamp: number,
+  values: ColumnValues,
+  timestamp: string,
+  also?: Condition,
+): Statement | undefined {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  const assignments = assignmentsOf(table, values, timestamp, sql, COMPARED)
+  if (!assignments || [...values.keys()].some(attribute => table.forms.get(attribute)!.isCut)) return undefined
+  const { stamp: column } = table.dataClass.remote!
+  const sets = assignments.map(({ name, value }) => `${name} = ${value}`)
+  if (column !== undefined) sets.push(`${quoteName(column)} = coalesce(${from.alias}.${quoteName(column)}, 1) + 1`)
+  const differ = assignments.flatMap(({ name, value, attribute }) => {
+    if (!attribute) return []
+    const own = `${from.alias}.${name}`
+    if (value !== NULL) return `${own} IS DISTINCT FROM ${value}`
+    // A value that the attribute cannot have is read as null.
+    return table.forms.get(attribute)!.fits?.(own) ?? `${own} IS NOT NULL`
+  })
+  const isKey = (at: From): string => sql.among(table.dataClass.key, [key], at)
+  const conditions = [isKey(from), hasStamp(stamp, from, sql), ...differ].join(' AND ')
+  const update = `UPDATE ${from.source} SET ${sets.join(', ')} WHERE ${conditions}${further(also, sql)} RETURNING true, ${rowOf(from)}`
+  const other = sql.from(table)
+  const otherwise = `SELECT false, ${rowOf(other)} FROM ${other.source} WHERE ${isKey(other)} AND NOT EXISTS (SELECT FROM changed)`
+  return sql.parameters.statement(`WITH changed AS (${update}) SELECT * FROM changed UNION ALL ${otherwise}`)
+}
+
+/** Types of columns whose values are sent as parameters; {@link COMPARED}: values that are equal in SQL are read as the same value. */
+const COMPARED = new Set([
+  'bool',
+  'int2',
+  'int4',
+  'int8',
+  'float4',
+  'float8',
+  'numeric',
+  'text',
+  'varchar',
+  'uuid',
+  'date',
+])
+const INSERTED = new Set([...COMPARED, 'timestamp', 'timestamptz'])
+const NULL = 'NULL'
+
+interface Assignment {
+  /** Quoted name of the column. */
+  readonly name: string
+  /** SQL of the value: a parameter, or null. */
+  readonly value: string
+  /** Undefined for the time of the change. */
+  readonly attribute?: StorageAttribute
+}
+
+/** Values by column, as parameters, which take the database less time than JSON. @returns undefined if some value has to be sent as JSON */
+function assignmentsOf(
+  table: RemoteTable,
+  values: ColumnValues,
+  timestamp: string,
+  { parameters }: PredicateSql,
+  types: ReadonlySet<string>,
+): Assignment[] | undefined {
+  const { stamp, timestamp: timestampColumn } = table.dataClass.remote!
+  const assignments: Assignment[] = []
+  for (const [attribute, value] of values) {
+    const form = table.forms.get(attribute)!
+    const column = scalarColumn(table, attribute)
+    if (!column || !types.has(column.type) || form.convert || column.name === stamp || column.name === timestampColumn)
+      return undefined
+    const text = value === null ? null : String(form.json(value))
+    if (text !== null && !isStorable(text)) return undefined
+    const sent = text === null ? NULL : parameters.add(text, column.type)
+    assignments.push({ name: quoteName(column.name), value: sent, attribute })
+  }
+  if (timestampColumn === undefined) return assignments
+  const { type } = table.writtenColumns.get(timestampColumn)!
+  return [...assignments, { name: quoteName(timestampColumn), value: parameters.add(timestamp, type) }]
+}
+
+const STRUCTURED = new Set(['object', 'vector', 'image', 'blob'])
+
+/** The column of a scalar attribute whose values are texts, numbers, days or bools; undefined if it has several, or an enumeration. */
+function scalarColumn(table: RemoteTable, attribute: StorageAttribute): RemoteColumn | undefined {
+  const [column, ...others] = table.columns.get(attribute)!
+  const isScalar = others.length === 0 && column!.labels === null && !STRUCTURED.has(attribute.type)
+  return isScalar ? column : undefined
 }
 
 /**

@@ -13,6 +13,7 @@ import { FIRST_TASK_ROW } from '../../query/plan/nodes/remote-query.ts'
 import { encodeRow } from '../../row-format/encode-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
+import type { SavedEntity } from '../../write/contract/requests.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { describeValue } from '../../write/value/convert.ts'
 import type { RemoteReads } from '../reads/remote-reads.ts'
@@ -58,7 +59,12 @@ export class RemoteTransaction implements StoreTransaction {
   private news = 0
   /** Bytes of images and blobs that this run has attached. */
   private bytes = 0
-  private readonly rows = new Map<number, RowView>()
+  /** Rows after the changes, by row id. They are encoded only if something reads them. */
+  private readonly rows = new Map<number, () => RowView>()
+  /** Changes without an outcome by the empty arrays that stand for their rows. */
+  private readonly pending = new Map<Uint8Array, PendingRow>()
+  /** True if the work has read a row after a change whose outcome is unknown: the outcome may change the result of the work. */
+  readsPending = false
 
   /** @param outcomes of the first changes, in their order */
   constructor(
@@ -113,7 +119,10 @@ export class RemoteTransaction implements StoreTransaction {
 
   row(dataClass: DataClass, rowId: number): RowView | undefined {
     if (!dataClass.remote) return this.data.context!.snapshot.table(dataClass).row(rowId)?.copy()
-    return (dataClass === this.dataClass && this.rows.get(rowId)) || this.data.row(dataClass, rowId)
+    const changedRow = dataClass === this.dataClass ? this.rows.get(rowId) : undefined
+    if (!changedRow) return this.data.row(dataClass, rowId)
+    this.readsPending ||= this.pending.size > 0
+    return changedRow()
   }
 
   /** Always undefined: the database enforces unique values by its own rules, and refuses a change that breaks them. */
@@ -203,13 +212,33 @@ export class RemoteTransaction implements StoreTransaction {
   record = failUnused
   putRecord = failUnused
 
+  /** @returns bytes of the row, or an empty array that stands for them until {@link finished} */
   private change(change: RemoteChange, rowId: number, provisional: () => RowView): Uint8Array {
     const outcome = this.outcomes[this.next++]
     if (outcome?.kind === 'refused') throw new RefusedChange(outcome.problems)
-    if (!outcome) this.changes.push(change)
-    const row = outcome?.kind === 'done' ? outcome.row : provisional()
+    if (outcome?.kind === 'done') {
+      this.rows.set(rowId, () => outcome.row)
+      return outcome.row.bytes
+    }
+    const row = once(provisional)
+    const placeholder = new Uint8Array(0)
     this.rows.set(rowId, row)
-    return row.bytes
+    this.pending.set(placeholder, { row, at: outcome ? NONE : this.changes.length })
+    if (!outcome) this.changes.push(change)
+    return placeholder
+  }
+
+  /**
+   * Result of the work for an entity, with its row.
+   * @param outcomes of {@link changes}, in their order; without one, an entity is shown as it would be
+   */
+  finished(entity: SavedEntity, outcomes: readonly ChangeOutcome[] = []): SavedEntity {
+    const pending = entity.row && this.pending.get(entity.row as Uint8Array)
+    if (!pending) return entity
+    const outcome = outcomes[pending.at]
+    return outcome?.kind === 'done'
+      ? { ...entity, row: outcome.row.bytes, rowId: outcome.rowId }
+      : { ...entity, row: pending.row().bytes }
   }
 
   /** Values for the columns; for relations, their foreign keys. */
@@ -232,6 +261,21 @@ export class RemoteTransaction implements StoreTransaction {
     }
     return result
   }
+}
+
+/** The row after a change whose outcome is unknown. */
+interface PendingRow {
+  readonly row: () => RowView
+  /** Index of the change in {@link RemoteTransaction.changes}. */
+  readonly at: number
+}
+
+const NONE = -1
+
+/** A function that computes its result with the first call. */
+function once<T extends object>(compute: () => T): () => T {
+  let result: T | undefined
+  return () => (result ??= compute())
 }
 
 const failUnused = (): never => assert.fail('this is not part of a save')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
@@ -20,6 +21,7 @@ import type {
   DeleteResult,
   ListLocksResult,
   LockResult,
+  SavedEntity,
   SaveRequest,
   SaveResult,
 } from '../../write/contract/requests.ts'
@@ -32,10 +34,12 @@ import {
 } from '../../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
 import { applyChanges, leftOut, undoneOutcomes } from './apply-changes.ts'
+import { DirectTransaction, isDirect, type NamedEntity, namedEntity, updateDirectly } from './direct-update.ts'
 import type { Database, StatementLimits } from '../database/database.ts'
 import type { Databases } from '../tables/databases.ts'
 import type { HeldTransaction } from '../database/held-transaction.ts'
 import { RemoteLocks } from '../locks/remote-locks.ts'
+import type { RemoteRows } from '../reads/remote-rows.ts'
 import type { Repeat } from '../reads/remote-bytes.ts'
 import type { RemoteReads } from '../reads/remote-reads.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
@@ -72,6 +76,13 @@ interface WriteLimits extends StatementLimits {
   readonly transaction?: HeldTransaction | undefined
 }
 
+/** A save, with the view of its caller. */
+interface Saving {
+  readonly request: SaveRequest
+  readonly view: View
+  readonly dataClass: DataClass
+}
+
 interface RemoteWriterOptions {
   readonly catalog: Catalog
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
@@ -80,13 +91,16 @@ interface RemoteWriterOptions {
   readonly limits: SaveLimits
   /** True if several servers share locks. */
   readonly sharesLocks: boolean
+  /** Receives the number of locks of this thread; undefined if another thread holds them. */
+  readonly lockCount?: Int32Array
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Uploads and their bytes. */
   readonly records: Pick<RecordStore, 'uploads' | 'files'>
-  /** 32 upper-case hex digits. */
-  readonly randomUuid: () => string
 }
+
+/** 32 upper-case hex digits. */
+const newUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
 
 /** Saves, deletes and locks entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
@@ -96,7 +110,7 @@ export class RemoteWriter {
   private readonly rules = new Map<DataClass, SaveRules>()
 
   constructor(private readonly options: RemoteWriterOptions) {
-    this.locks = new RemoteLocks(options.now)
+    this.locks = new RemoteLocks(options.now, options.lockCount)
     const { catalog, databases, sharesLocks } = options
     const connections = new Set(catalog.dataClasses.flatMap(({ remote }) => remote?.connection ?? []))
     if (sharesLocks) this.sharedLocks = new SharedLocks(databases, [...connections])
@@ -111,6 +125,9 @@ export class RemoteWriter {
     const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, saveLimits))
     checkTransactionSize(request, body.length, saveLimits)
     const steps = new SaveSteps(request, dataClass, body, view, saveLimits)
+    const entity = limits.transaction ? undefined : namedEntity(request, body, dataClass)
+    const savedEntity = entity && (await this.updateUnread(entity, steps, { request, view, dataClass }, repeat, limits))
+    if (savedEntity) return { kind: 'save', many: body.many, entities: [savedEntity], globalStamp: 0 }
     for (let first = 0; !steps.outcome; first += SLICE_SIZE) {
       await this.step(steps, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
     }
@@ -210,14 +227,40 @@ export class RemoteWriter {
     }
   }
 
+  /** Changes one entity with a single statement, without reading it before. @returns undefined if it has to be read */
+  private async updateUnread(
+    entity: NamedEntity,
+    steps: SaveSteps,
+    { request, dataClass }: Saving,
+    repeat: Repeat,
+    limits: WriteLimits,
+  ): Promise<SavedEntity | undefined> {
+    const { layouts, databases, records, now } = this.options
+    const { changes, rows } = await repeat(reads => {
+      const rows = reads.rowsOf(dataClass)
+      const transaction = new DirectTransaction(dataClass, reads, layouts, records, [])
+      if (isDirect(rows.table)) {
+        transaction.setUnread(rows.idOf(entity.key), dataClass, entity)
+        steps.step(this.stepContext(transaction, rows, new Date(now()).toISOString(), newUuid))
+      }
+      return { changes: transaction.changes, rows }
+    })
+    const [change] = changes
+    if (change?.kind !== 'update') return undefined
+    const database = databases.database(dataClass.remote!.connection)
+    const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
+    const outcome = await this.sound(database, updateDirectly(database, rows, change, limits, guard))
+    return outcome && { row: outcome.row.bytes, rowId: outcome.rowId }
+  }
+
   private async step(
     steps: SaveSteps,
-    { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
+    { request, view, dataClass }: Saving,
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: WriteLimits,
   ): Promise<void> {
-    const { layouts, databases, limits: saveLimits, now, records, randomUuid } = this.options
+    const { layouts, databases, now, records } = this.options
     const timestamp = new Date(now()).toISOString()
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
@@ -233,21 +276,11 @@ export class RemoteWriter {
         )
         const transaction = new RemoteTransaction(dataClass, reads, layouts, records, outcomes)
         let uuidCount = 0
-        const accept = steps.step({
-          transaction,
-          timestamp,
-          randomUuid: () => (uuids[uuidCount++] ??= randomUuid()),
-          locks: { blocker: (_, rowId, owner) => this.locks.blocker(rows, rowId, owner) },
-          limits: saveLimits,
-          rules: this.rulesOf(rows.table),
-          sliceSize: SLICE_SIZE,
-          endsAt: Number.POSITIVE_INFINITY,
-          beat: () => {},
-          enqueued: () => {},
-        })
+        const uuid = () => (uuids[uuidCount++] ??= newUuid())
+        const accept = steps.step(this.stepContext(transaction, rows, timestamp, uuid))
         return { transaction, accept, rows }
       })
-      if (transaction.changes.length === 0) return accept(0)
+      if (transaction.changes.length === 0) return accept(0, entity => transaction.finished(entity))
       const database = databases.database(dataClass.remote!.connection)
       const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
       const place = limits.transaction ?? database
@@ -255,7 +288,12 @@ export class RemoteWriter {
       const appliedChanges = await this.sound(database, work)
       const before = outcomes
       outcomes = [...outcomes, ...appliedChanges.outcomes]
-      if (!appliedChanges.isStale) continue
+      if (!appliedChanges.isStale) {
+        const areDone = appliedChanges.outcomes.every(({ kind }) => kind === 'done')
+        if (!areDone || transaction.readsPending) continue
+        // The work would find the same again, with the rows of the outcomes.
+        return accept(0, entity => transaction.finished(entity, appliedChanges.outcomes))
+      }
       const missedChange = transaction.changes[appliedChanges.outcomes.length]
       const attempt =
         !appliedChanges.isCollision &&
@@ -276,6 +314,26 @@ export class RemoteWriter {
       for (const change of transaction.changes.slice(isAtomic ? 0 : appliedChanges.outcomes.length)) {
         if (change.kind === 'update') rows.delete(rows.idOf(change.key))
       }
+    }
+  }
+
+  private stepContext(
+    transaction: RemoteTransaction,
+    rows: RemoteRows,
+    timestamp: string,
+    randomUuid: () => string,
+  ): Parameters<SaveSteps['step']>[0] {
+    return {
+      transaction,
+      timestamp,
+      randomUuid,
+      locks: { blocker: (_, rowId, owner) => this.locks.blocker(rows, rowId, owner) },
+      limits: this.options.limits,
+      rules: this.rulesOf(rows.table),
+      sliceSize: SLICE_SIZE,
+      endsAt: Number.POSITIVE_INFINITY,
+      beat: () => {},
+      enqueued: () => {},
     }
   }
 

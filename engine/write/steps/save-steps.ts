@@ -44,7 +44,8 @@ export class SaveSteps implements WriteSteps {
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
 
-  step(step: SaveStep): (globalStamp: number) => void {
+  /** @returns see {@link WriteSteps.step}; its second parameter completes the result of each entity */
+  step(step: SaveStep): (globalStamp: number, complete?: (entity: SavedEntity) => SavedEntity) => void {
     const { transaction, timestamp, randomUuid, locks, limits, rules, enqueued } = step
     const { trusted = false, anyStamp = false, ifMatch, owner, mode, uploads, received } = this.request
     const { user = '' } = this.request
@@ -77,8 +78,8 @@ export class SaveSteps implements WriteSteps {
         : this.saveSlice(context, step)
     const { describedCount } = this.digest
     if (this.request.mark) this.putMark(this.request.mark, transaction, slice)
-    return globalStamp => {
-      for (const entity of slice) this.entities.push(entity)
+    return (globalStamp, complete) => {
+      for (const entity of slice) this.entities.push(complete ? complete(entity) : entity)
       this.globalStamp = globalStamp
       this.describedCount = describedCount
       this.moment = moment
