@@ -20,8 +20,15 @@ function inEra(ms: number, rest: (date: Date) => string): string {
 }
 
 const dayText = (ms: number): string => inEra(ms, () => '')
-const momentText = (ms: number, zone: string): string =>
-  inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
+
+function momentText(ms: number, zone: string): string {
+  const text = new Date(ms).toISOString()
+  // Years from 1 to 9999, which need no era.
+  if (text.length === ISO_LENGTH && !text.startsWith('0000')) return `${text.slice(0, 10)} ${text.slice(11, 23)}${zone}`
+  return inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
+}
+
+const ISO_LENGTH = '2020-01-31T08:30:00.000Z'.length
 
 /** Day that begins with the last time that JavaScript can represent. */
 const LAST = '275760-09-13'

@@ -22,13 +22,12 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   if (statement) return statement
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
-  const records = rows.map(values => recordOf(table, values, timestamp))
-  const names = Object.keys(records[0]!)
+  const names = Object.keys(recordOf(table, rows[0]!, timestamp))
   const columns = names.map(name => quoteName(name)).join(', ')
   const returningClause = `RETURNING ${writtenRow(from)}`
   if (names.length === 0)
     return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returningClause}`)
-  const json = sql.parameters.add(JSON.stringify(records), 'json')
+  const json = sql.parameters.add(recordsText(table, rows, timestamp), 'json')
   const selectList = names.map(name => sentValue(name, table)).join(', ')
   return sql.parameters.statement(
     `INSERT INTO ${from.source} (${columns}) SELECT ${selectList} FROM json_to_recordset(${json}) AS r (${typesOf(names, table)}) ${returningClause}`,
@@ -230,6 +229,31 @@ const sentValue = (name: string, { writtenColumns }: RemoteTable): string =>
 
 const hasStamp = (stamp: number, { table, alias }: From, { parameters }: PredicateSql): string =>
   `${table.stamp(alias)} = ${parameters.add(String(stamp), 'int8')}`
+
+/** JSON of records with values for the same attributes. Texts that are joined take half of the time of objects. */
+function recordsText(table: RemoteTable, rows: readonly ColumnValues[], timestamp: string): string {
+  const { timestamp: timestampColumn } = table.dataClass.remote!
+  const attributes = [...rows[0]!.keys()]
+  const columns = attributes.map(attribute => table.columns.get(attribute)!)
+  const names = columns.map(([column]) => column!.name)
+  // Several attributes can have the same column, which one of them determines.
+  const isPlain = columns.every(each => each.length === 1) && new Set([...names, timestampColumn]).size > names.length
+  if (!isPlain) return JSON.stringify(rows.map(values => recordOf(table, values, timestamp)))
+  const parts = attributes.map((attribute, i) => ({
+    attribute,
+    name: `${JSON.stringify(names[i])}:`,
+    form: table.forms.get(attribute)!,
+  }))
+  const time = timestampColumn === undefined ? [] : [`${JSON.stringify(timestampColumn)}:${JSON.stringify(timestamp)}`]
+  const records = rows.map(values => {
+    const members = parts.map(({ attribute, name, form }) => {
+      const value = values.get(attribute)!
+      return `${name}${value === null ? 'null' : JSON.stringify(form.json(value))}`
+    })
+    return `{${[...members, ...time].join(',')}}`
+  })
+  return `[${records.join(',')}]`
+}
 
 /** Values by column, as JSON that the database converts. @param timestamp of a change */
 function recordOf(table: RemoteTable, values: ColumnValues, timestamp?: string): Record<string, unknown> {

@@ -14,10 +14,10 @@ import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { keysStatement, NO_SCOPE } from '../sql/statements.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
 import { insertStatement, updateStatement } from '../sql/write-statements.ts'
-import type { Cells } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 
-/** Maximum number of rows of one INSERT. */
-const MAX_ROWS = 2_000
+/** Maximum number of rows of one INSERT: while the database inserts them, the next ones are prepared and the last ones are read. */
+const MAX_ROWS = 1_000
 
 interface Applied {
   /** Outcomes of the first changes, in their order. */
@@ -76,9 +76,10 @@ const one: Apply = async ([change], work) => {
 const together: Apply = async (changes, work) => {
   const { run } = work
   const outcomes: ChangeOutcome[] = []
+  const inserts = new GroupInserts(groupsOf(changes), work, outcomes)
   await run(SAVEPOINT)
-  for (const group of groupsOf(changes)) {
-    if (await insertedTogether(group, work, outcomes)) continue
+  for (const group of inserts.groups) {
+    if (await inserts.insert(group)) continue
     for (const change of group) {
       const outcome = await tryChange(change, work)
       if (!outcome) return { outcomes, isStale: true }
@@ -87,6 +88,7 @@ const together: Apply = async (changes, work) => {
       return { outcomes: undoneOutcomes(changes.length, outcomes.length - 1, outcome), isStale: false }
     }
   }
+  inserts.readRows()
   return { outcomes, isStale: false }
 }
 
@@ -98,10 +100,11 @@ export const undoneOutcomes = (count: number, at: number, refusal: ChangeOutcome
 const each: Apply = async (changes, work) => {
   const { run } = work
   const outcomes: ChangeOutcome[] = []
+  const inserts = new GroupInserts(groupsOf(changes), work, outcomes)
   await run(CHECK_AT_ONCE)
   await run(SAVEPOINT)
-  for (const group of groupsOf(changes)) {
-    if (await insertedTogether(group, work, outcomes)) continue
+  for (const group of inserts.groups) {
+    if (await inserts.insert(group)) continue
     for (const change of group) {
       const outcome = await tryChange(change, work)
       if (!outcome) return { outcomes, isStale: true }
@@ -109,27 +112,62 @@ const each: Apply = async (changes, work) => {
       outcomes.push(outcome)
     }
   }
+  inserts.readRows()
   return { outcomes, isStale: false }
 }
 
-/** Inserts several rows with one statement, and adds their outcomes. @returns false if they have to be inserted one by one */
-async function insertedTogether(
-  group: readonly RemoteChange[],
-  { rows, run }: Work,
-  outcomes: ChangeOutcome[],
-): Promise<boolean> {
-  if (group.length === 1) return false
-  await run(NEXT)
-  const values = group.map(change => change.values)
-  const statement = insertStatement(rows.table, values, group[0]!.timestamp)
-  const writtenRows = await run(statement)
-    .then(cells => readAgain(cells, rows, run))
-    .catch(() => [])
-  // A trigger can skip rows.
-  const isWhole = writtenRows.length === group.length
-  await run(isWhole ? NEXT : ROLLBACK_TO)
-  if (isWhole) for (const cells of writtenRows) outcomes.push(doneOutcome(cells, rows))
-  return isWhole
+/** Inserts of several rows with one statement each. The thread works while the database does. */
+class GroupInserts {
+  readonly groups: readonly (readonly RemoteChange[])[]
+  private prepared: { readonly group: readonly RemoteChange[]; readonly statement: Statement } | undefined
+  /** Rows of the last group, without outcomes yet. */
+  private written: readonly Cells[] = []
+
+  /** @param outcomes receives outcomes in the order of the changes */
+  constructor(
+    groups: Iterable<readonly RemoteChange[]>,
+    private readonly work: Work,
+    private readonly outcomes: ChangeOutcome[],
+  ) {
+    this.groups = [...groups]
+  }
+
+  /** @returns false if the rows of a group have to be inserted one by one */
+  async insert(group: readonly RemoteChange[]): Promise<boolean> {
+    const { rows, run } = this.work
+    if (group.length === 1) {
+      this.readRows()
+      return false
+    }
+    await run(NEXT)
+    const inserting = run(this.statement(group))
+      .then(cells => readAgain(cells, rows, run))
+      .catch(() => [])
+    this.readRows()
+    this.prepare(this.groups[this.groups.indexOf(group) + 1])
+    const writtenRows = await inserting
+    // A trigger can skip rows.
+    const isWhole = writtenRows.length === group.length
+    await run(isWhole ? NEXT : ROLLBACK_TO)
+    if (isWhole) this.written = writtenRows
+    return isWhole
+  }
+
+  /** Adds the outcomes of the rows of the last group. */
+  readRows(): void {
+    for (const cells of this.written) this.outcomes.push(doneOutcome(cells, this.work.rows))
+    this.written = []
+  }
+
+  private prepare(group: readonly RemoteChange[] | undefined): void {
+    if (group && group.length > 1) this.prepared = { group, statement: this.statement(group) }
+  }
+
+  private statement(group: readonly RemoteChange[]): Statement {
+    if (this.prepared?.group === group) return this.prepared.statement
+    const values = group.map(change => change.values)
+    return insertStatement(this.work.rows.table, values, group[0]!.timestamp)
+  }
 }
 
 /** Reads written rows again if their table is partitioned, since it does not return the numbers of transactions. */
