@@ -171,7 +171,10 @@ export class Database implements Writable {
       // The cancellation may have come between two statements.
       if (cancelling) throw this.interrupted(signal)
       try {
-        const rows = await (isPlain ? runPlain(client, { text, values }, before) : runNamed(text, values, before))
+        // Code can need a transaction where no event does, on a connection that has not prepared its commands.
+        const areSent = before.length > 0 && (isPlain || !this.isSerializable)
+        if (areSent) await client.query(before.map(each => each.text).join('; '))
+        const rows = await (isPlain ? runPlain(client, text, values) : runNamed(text, values, areSent ? [] : before))
         this.reachability.answered()
         return rows
       } catch (error) {
@@ -330,13 +333,8 @@ export class Database implements Writable {
   }
 }
 
-/** Runs a statement that may consist of several, which prepared statements do not, so commands before it are sent separately. */
-async function runPlain(
-  client: Client,
-  { text, values }: Pick<Statement, 'text' | 'values'>,
-  before: readonly Command[],
-): Promise<Cells[]> {
-  if (before.length > 0) await client.query(before.map(each => each.text).join('; '))
+/** Runs a statement that may consist of several, which prepared statements do not. */
+async function runPlain(client: Client, text: string, values: Statement['values']): Promise<Cells[]> {
   const query = { text, values, rowMode: 'array', types: AS_TEXTS }
   return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
 }
