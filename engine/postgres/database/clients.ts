@@ -21,6 +21,7 @@ interface Waiter {
 export class Clients {
   private readonly spare: Client[] = []
   private readonly waiters: Waiter[] = []
+  private readonly lost = new WeakSet<Client>()
   /** Number of connections that the pool has handed out. */
   private taken = 0
   private returning: NodeJS.Timeout | undefined
@@ -57,9 +58,10 @@ export class Clients {
 
   /** @param isBroken true if the connection cannot be used again */
   give(client: Client, isBroken: boolean): void {
-    if (isBroken || this.isClosed) {
+    const isLost = isBroken || this.lost.has(client)
+    if (isLost || this.isClosed) {
       this.taken--
-      client.release(isBroken)
+      client.release(isLost)
       if (!this.isClosed) this.waiters.shift()?.resolve(this.connect())
       return
     }
@@ -76,6 +78,7 @@ export class Clients {
     this.isClosed = true
     this.returnSpare()
     clearTimeout(this.refusing)
+    for (const { reject } of this.waiters.splice(0)) reject(this.refuse())
     return this.pool.end()
   }
 
@@ -97,8 +100,9 @@ export class Clients {
     for (const client of this.spare.splice(0)) client.release()
   }
 
-  /** Removes a lost connection. */
+  /** Removes a lost connection. One that is in use is removed when it is given back. */
   private drop(client: Client): void {
+    this.lost.add(client)
     const at = this.spare.indexOf(client)
     if (at < 0) return
     this.spare.splice(at, 1)
