@@ -14,6 +14,8 @@ export interface CatalogTable {
   readonly mayWrite: boolean
   /** Other tables inherit from it, or are its partitions. */
   readonly hasHeirs: boolean
+  /** It has rules, which rewrite statements. */
+  readonly hasRules: boolean
   /** The state of the database changes with every change of its rows: see `RemoteTable.isOrdinary`. */
   readonly keepsCounts: boolean
   /** Columns by name, in the order of the table. */
@@ -115,7 +117,7 @@ SELECT w.schema, w.name, CASE WHEN c.oid IS NOT NULL THEN json_build_object('sch
   'kind', c.relkind, 'comment', obj_description(c.oid, 'pg_class'), 'keepsCounts', ${KEEPS_COUNTS},
   'mayRead', has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(c.relnamespace, 'USAGE'),
   'mayWrite', has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE'),
-  'hasHeirs', EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid), 'columns', coalesce(l.list, '[]'),
+  'hasRules', c.relhasrules, 'hasHeirs', EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid), 'columns', coalesce(l.list, '[]'),
   'indexes', (SELECT coalesce(json_agg(json_build_object('name', x.relname, 'isPrimary', i.indisprimary, 'isUnique', i.indisunique,
       'hasCondition', i.indpred IS NOT NULL, 'columns', (${columnNames('c.oid', 'i.indkey::int2[]')} WHERE k.n <= i.indnkeyatts),
       'inputs', CASE WHEN i.indexprs IS NULL AND i.indpred IS NULL THEN '[]' ELSE (${INPUTS}) END) ORDER BY i.indexrelid), '[]')

@@ -66,6 +66,8 @@ export interface RemoteTable {
    * table.
    */
   readonly isOrdinary: boolean
+  /** True if rules of the table rewrite statements: PostgreSQL refuses their changes in a part of a statement. */
+  readonly hasRules: boolean
   /** Attributes of unique indexes by the names of the indexes, in a table that the server has created. */
   readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined
   /** Unique indexes of other tables, by name. */

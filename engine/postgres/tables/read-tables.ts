@@ -96,6 +96,7 @@ function tableOf(
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
     writtenColumns: writtenColumns(catalogTable, columns, forms),
     isOrdinary: catalogTable.keepsCounts,
+    hasRules: catalogTable.hasRules,
     hasFold,
     uniqueIndexes: storage ? uniqueIndexes(dataClass) : undefined,
     uniqueRules: storage ? new Map() : uniqueRules(catalogTable),

@@ -47,8 +47,8 @@ const isOwnValue = (attribute: Attribute | undefined, { key }: DataClass): boole
   attribute?.kind === 'storage' && attribute !== key && !attribute.calculation
 
 /** True for a table for which a statement that compares values and changes them in a row has the same effect as several statements. */
-export const isDirect = ({ isOrdinary, isReadAgain, hasStamps }: RemoteTable): boolean =>
-  isOrdinary && !isReadAgain && hasStamps
+export const isDirect = ({ isOrdinary, isReadAgain, hasStamps, hasRules }: RemoteTable): boolean =>
+  isOrdinary && !isReadAgain && hasStamps && !hasRules
 
 /** Stands for a row that has not been read: it has the key and the stamp that a request names, and values that differ from all others. */
 class UnreadRow extends RowView {
