@@ -6,10 +6,10 @@ const MAX_VALUES = 65_535
 
 /** Values of a statement that is being written. */
 export class Parameters {
-  private readonly values: string[] = []
+  private readonly values: (string | null)[] = []
 
   /** @param type to which SQL casts the text @returns SQL of the value */
-  readonly add = (text: string, type: string): string => {
+  readonly add = (text: string | null, type: string): string => {
     this.values.push(text)
     return `$${this.values.length}::${type}`
   }

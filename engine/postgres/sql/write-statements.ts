@@ -108,9 +108,9 @@ export function updateDifferentStatement(
   const differ = assignments.flatMap(({ name, value, attribute }) => {
     if (!attribute) return []
     const own = `${from.alias}.${name}`
-    if (value !== NULL) return `${own} IS DISTINCT FROM ${value}`
     // A value that the attribute cannot have is read as null.
-    return table.forms.get(attribute)!.fits?.(own) ?? `${own} IS NOT NULL`
+    const fits = values.get(attribute) === null ? table.forms.get(attribute)!.fits?.(own) : undefined
+    return fits ?? `${own} IS DISTINCT FROM ${value}`
   })
   const isKey = (at: From): string => sql.among(table.dataClass.key, [key], at)
   const conditions = [isKey(from), hasStamp(stamp, from, sql), ...differ].join(' AND ')
@@ -135,12 +135,11 @@ const COMPARED = new Set([
   'date',
 ])
 const INSERTED = new Set([...COMPARED, 'timestamp', 'timestamptz'])
-const NULL = 'NULL'
 
 interface Assignment {
   /** Quoted name of the column. */
   readonly name: string
-  /** SQL of the value: a parameter, or null. */
+  /** SQL of the value: a parameter. */
   readonly value: string
   /** Undefined for the time of the change. */
   readonly attribute?: StorageAttribute
@@ -163,8 +162,8 @@ function assignmentsOf(
       return undefined
     const text = value === null ? null : String(form.json(value))
     if (text !== null && !isStorable(text)) return undefined
-    const sent = text === null ? NULL : parameters.add(text, column.type)
-    assignments.push({ name: quoteName(column.name), value: sent, attribute })
+    // Null is a parameter too, since each text of a statement is prepared.
+    assignments.push({ name: quoteName(column.name), value: parameters.add(text, column.type), attribute })
   }
   if (timestampColumn === undefined) return assignments
   const { type } = table.writtenColumns.get(timestampColumn)!
