@@ -6,7 +6,7 @@ import type { EngineParts } from './engine-parts.ts'
 import { ProtocolError } from './base/errors.ts'
 import { PermissionErrors } from './permission/permission-errors.ts'
 import { type Caller, userOf } from './caller/caller.ts'
-import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
+import type { PreparedAnswer, SaveAnswer } from './placement/saved-answers.ts'
 import type { Promised } from './base/promised.ts'
 import { needsCode } from './data/suspended.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
@@ -82,9 +82,9 @@ export class Saves {
     if (this.parts.hooked.onSave(dataClass) || (isShownWithOthers && this.parts.hooked.restricted.size > 0)) {
       return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
-    let answer: ReturnType<SavedAnswers['prepare']>
+    let prepared: PreparedAnswer
     try {
-      answer = this.parts.savedAnswers.prepare(dataClass, requestWithAccess.access, {
+      prepared = this.parts.savedAnswers.prepare(dataClass, requestWithAccess.access, {
         mode: requestWithAccess.mode,
         atomic: requestWithAccess.atomic,
         output,
@@ -96,7 +96,16 @@ export class Saves {
     const preparing = this.prepare(requestWithAccess, dataClass, caller)
     const preparedSave = preparing instanceof Promise ? await preparing : preparing
     if (output.returning) preparedSave.returning = output.returning
-    return answer(await this.parts.backends.of(dataClass).save(preparedSave, caller), caller)
+    const { answer, isOfRows } = prepared
+    let begun: Promise<SaveAnswer> | undefined
+    const begin = (result: SaveResult): void => {
+      if (!isOfRows()) return
+      begun = answer(result, caller)
+      // Handled below, unless the save itself fails.
+      begun.catch(() => {})
+    }
+    const result = await this.parts.backends.of(dataClass).save(preparedSave, caller, begin)
+    return begun ?? answer(result, caller)
   }
 
   async delete(

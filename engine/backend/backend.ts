@@ -86,8 +86,12 @@ export interface Backend {
    * @throws {ProtocolError}
    */
   run(task: Task, caller?: Caller): Promised<AnswerBody>
-  /** Saves entities without the code of events; that code sends its saves itself. @throws {ProtocolError} the request as a whole failed */
-  save(request: SaveRequest, caller?: Caller): Promise<SaveResult>
+  /**
+   * Saves entities without the code of events; that code sends its saves itself.
+   * @param onDurable called with a large result as soon as it is durable, before readers see it
+   * @throws {ProtocolError} the request as a whole failed
+   */
+  save(request: SaveRequest, caller?: Caller, onDurable?: (result: SaveResult) => void): Promise<SaveResult>
   /** Deletes entities with the code of their events. @throws {ProtocolError} the request as a whole failed */
   delete(deletion: Deletion, caller?: Caller): Promise<DeleteResult>
   /** @throws {ProtocolError} there is no such entity */

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { KeptBuffer } from '../base/kept-buffer.ts'
 import type { Fingerprints } from '../catalog/calculated.ts'
 import { type Change, DELETED } from '../data/change.ts'
 import type { RecordChange, TableState } from '../data/record-store.ts'
@@ -39,11 +40,14 @@ const OTHER = 0
 const RECORD = 255
 const OTHER_BYTES = 5
 
+const records = new KeptBuffer()
+
 /**
  * Encodes a record: version u8, time f64, global stamp f64, number of states u32, number of effects u32; for each state its table
  * u16, next row id u32, row count u32, next auto-increment f64; for each row the operation u8, table u16, row id u32, length u32 and
  * bytes; for each record of the store 255 as u8, length u32 and JSON, `[key, value]` or `[key]`; for each other effect 0 as u8, length
  * u32 and the effect as `v8.serialize` writes it, which takes three times as long. Numbers are little-endian.
+ * @returns bytes that are valid until the next record is encoded
  */
 export function encodeRecord({ time, globalStamp, states, effects }: CommitRecord): Buffer {
   const otherBytes: Buffer[] = []
@@ -56,7 +60,7 @@ export function encodeRecord({ time, globalStamp, states, effects }: CommitRecor
       length += OTHER_BYTES + bytes.length
     }
   }
-  const bytes = Buffer.allocUnsafe(length)
+  const bytes = records.take(length)
   bytes[0] = VERSION
   bytes.writeDoubleLE(time, 1)
   bytes.writeDoubleLE(globalStamp, 9)

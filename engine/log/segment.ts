@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { KeptBuffer } from '../base/kept-buffer.ts'
 
 /**
  * Bytes of a segment, one file of the log: a header, then frames, then zeros. All numbers are little-endian.
@@ -96,14 +97,16 @@ export function decodeHeader(bytes: Buffer): SegmentHeader | undefined {
 /** Bytes that the frame of a record takes. */
 export const frameBytes = (recordBytes: number): number => (FRAME_BYTES + recordBytes + 7) & ~7
 
-/** @param previous hash of the record before */
+const frames = new KeptBuffer()
+
+/** @param previous hash of the record before @returns the frame, valid until the next one is encoded, and its hash */
 export function encodeFrame(
   salt: Uint8Array,
   previous: Uint8Array,
   sequence: number,
   record: Uint8Array,
 ): { bytes: Buffer; hash: Uint8Array } {
-  const bytes = Buffer.allocUnsafe(frameBytes(record.length))
+  const bytes = frames.take(frameBytes(record.length))
   bytes.writeUInt32LE(record.length, 0)
   bytes.writeUInt32LE(0, 4)
   bytes.writeDoubleLE(sequence, 8)

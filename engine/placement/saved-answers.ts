@@ -6,6 +6,7 @@ import type { Access, Views } from '../permission/views.ts'
 import { copyBytes } from '../base/promised.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import {
+  isOfRows,
   prepareSaved,
   type SavedShape,
   type SavedWriter,
@@ -27,6 +28,12 @@ export interface SaveAnswer {
   readonly status: number
   /** JSON. */
   readonly body: AnswerBody
+}
+
+export interface PreparedAnswer {
+  readonly answer: (result: SaveResult, caller?: Caller) => Promise<SaveAnswer>
+  /** True if the answer shows nothing but the saved rows: it can be written before readers see them. */
+  readonly isOfRows: () => boolean
 }
 
 interface SavedAnswersOptions {
@@ -54,15 +61,11 @@ export class SavedAnswers {
    * Prepares an answer before anything is saved.
    * @throws {ProtocolError} the output is invalid; {@link Suspended}
    */
-  prepare(
-    dataClass: DataClass,
-    access: Access | undefined,
-    shape: SavedShape,
-  ): (result: SaveResult, caller?: Caller) => Promise<SaveAnswer> {
+  prepare(dataClass: DataClass, access: Access | undefined, shape: SavedShape): PreparedAnswer {
     const { data, views, limits } = this.options
     const scope = { view: views.of(access), layouts: data.layouts, limits }
     const write = prepareSaved(dataClass, shape, scope)
-    return async (result, caller) => {
+    const answer: PreparedAnswer['answer'] = async (result, caller) => {
       const status = statusOf(result)
       const isShort = shape.output.returning !== undefined && status === 200
       if (isShort || (!(result instanceof PackedResult) && !showsRelated(shape))) {
@@ -81,6 +84,7 @@ export class SavedAnswers {
         return { status, body: await this.inSlices(result, shape, savedWriter(dataClass, shape, scope, STORED_ONLY)) }
       }
     }
+    return { answer, isOfRows: () => isOfRows(dataClass, shape, scope) }
   }
 
   private async inPool(

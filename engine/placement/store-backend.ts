@@ -5,6 +5,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { rowIdsOf } from '../query/tasks/row-ids-task.ts'
 import type { Task } from '../query/tasks/task.ts'
+import type { OnDurable } from '../write/client/pending-writes.ts'
 import type { WriterClient } from '../write/client/writer-client.ts'
 import type {
   DeleteRequest,
@@ -38,8 +39,8 @@ export class StoreBackend implements Backend {
     return this.options.tasks.run(task, caller)
   }
 
-  save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
-    return this.write(request, caller)
+  save(request: SaveRequest, caller?: Caller, onDurable?: OnDurable): Promise<SaveResult> {
+    return this.write(request, caller, onDurable)
   }
 
   insert(request: InsertRequest): Promise<InsertResult> {
@@ -85,10 +86,11 @@ export class StoreBackend implements Backend {
   private async write<Request extends WriteRequest>(
     request: Request,
     caller?: Caller,
+    onDurable?: OnDurable,
   ): Promise<WriteResultOf<Request>> {
     const sentAt = performance.now()
     try {
-      return await this.options.writer.write(request)
+      return await this.options.writer.write(request, onDurable)
     } finally {
       // Includes the time in the writer's queue, because requests share transactions.
       caller?.ran?.({ where: 'writer', waitedMs: 0, ranMs: performance.now() - sentAt })

@@ -15,6 +15,7 @@ import { Heartbeat } from '../write/contract/heartbeat.ts'
 import type { WriteSteps } from '../write/steps/step.ts'
 import { InteractiveSteps, LinkedThread } from '../write/steps/linked-thread.ts'
 import { doneMessageOf, type FromWriter, type ToWriter, type WriterThreadOptions } from '../write/contract/messages.ts'
+import { isLargeResult, packResult } from '../write/contract/packed-result.ts'
 import { receiveSaves } from '../write/contract/plain-saves.ts'
 import { receivedSave } from '../write/contract/sent-save.ts'
 import { SharedBatches } from '../write/contract/shared-batches.ts'
@@ -112,6 +113,13 @@ function fillMemory(): void {
   })
 }
 
+/** Prepares memory for the next large commit, until a request arrives. */
+function provideMemory(): void {
+  if (!memory?.isShort || isClosed) return
+  memory.provide()
+  setImmediate(provideMemory)
+}
+
 interface OpenRequest {
   steps: WriteSteps
   /** Number of a client's request, or the thread that sent it; a request with an `id` does not block that thread. */
@@ -139,28 +147,43 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     // Reads tables again for which there was not enough memory when a change was applied.
     fillMemory()
     if (open.length > 0) schedule()
-    else if (isClosing) {
+    else if (!isClosing) provideMemory()
+    else {
       await close()
       port.close()
     }
   }
 
+  /** Sends large results in advance: their answers are written while the shared memory is updated. */
+  const announce = ({ from, steps: { outcome } }: OpenRequest, announced: Set<number>): void => {
+    if (typeof from !== 'number' || announced.has(from) || !outcome || !isLargeResult(outcome)) return
+    announced.add(from)
+    post({ kind: 'durable', id: from, result: packResult(outcome) })
+  }
+
   const commit = (together: readonly OpenRequest[]): void => {
-    writer.commit(together.map(({ steps }) => steps))
+    const announced = new Set<number>()
+    writer.commit(
+      together.map(({ steps }) => steps),
+      () => {
+        for (const request of together) announce(request, announced)
+      },
+    )
     open = open.filter(({ steps }) => !steps.outcome)
     const outcomes: { id: number; outcome: NonNullable<WriteSteps['outcome']> }[] = []
     const later = new Map<LinkedThread, LaterAnswers['outcomes'][number][]>()
     for (const { from, steps } of together) {
       const { outcome } = steps
       if (!outcome || steps instanceof InteractiveSteps) continue
-      if (typeof from === 'number') outcomes.push({ id: from, outcome })
-      else if (from.id === undefined) from.thread.answer({ outcome })
+      if (typeof from === 'number') {
+        if (!announced.has(from)) outcomes.push({ id: from, outcome })
+      } else if (from.id === undefined) from.thread.answer({ outcome })
       else if (!later.get(from.thread)?.push({ id: from.id, outcome }))
         later.set(from.thread, [{ id: from.id, outcome }])
     }
     for (const [thread, answers] of later) thread.answerLater(answers)
-    if (outcomes.length === 0) return
-    const { message, transfer } = doneMessageOf(outcomes, results)
+    if (outcomes.length + announced.size === 0) return
+    const { message, transfer } = doneMessageOf(outcomes, [...announced], results)
     post(message, transfer)
   }
 

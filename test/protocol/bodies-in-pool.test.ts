@@ -42,3 +42,17 @@ for (const inlineCostMs of [0.2, 0]) {
     t.same((names.json as { name: string }[]).map(({ name }) => name).join(''), 'ABJK')
   })
 }
+
+t.test('a large save is seen by whoever has its answer', async t => {
+  const server = await startServer(t, company, { config: { pool: { threads: 1 } }, transport: transports.at(-1)! })
+  for (let round = 1; round <= 4; round++) {
+    const names = Array.from({ length: 2_500 }, (_, i) => ({ name: `${round} ${i}`, info: { text: 'x'.repeat(200) } }))
+    const saved = await server.post('/Company?$method=update', names)
+    const answer = (saved.json as { __ENTITIES: { ID: number; name: string }[] }).__ENTITIES
+    t.equal(answer.length, names.length, saved.text.slice(0, 300))
+    const [first, last] = [answer[0]!, answer.at(-1)!]
+    t.match((await server.get(`/Company(${last.ID})`)).json, { name: last.name })
+    const found = await server.get(`/Company?$filter="ID >= ${first.ID}"&$top=1`)
+    t.match(found.json, { __COUNT: names.length }, found.text.slice(0, 300))
+  }
+})

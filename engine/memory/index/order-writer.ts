@@ -22,6 +22,8 @@ import {
 } from './order-tree.ts'
 import type { Workspace } from '../heap/pages.ts'
 
+type Follows = (previous: number, rowId: number) => boolean
+
 /** Neighbours that together fill no more than this share of a node are merged. */
 const MERGED_SHARE = 0.5
 /** Initial fill of nodes, so that the next rows do not split each of them. */
@@ -63,11 +65,12 @@ export class OrderWriter {
 
   /**
    * Inserts rows, which ascend in the order: a leaf is found once for all rows that it receives.
-   * @param upTo creates the test for the rows up to a given one @throws {MemoryFull}
+   * @param upTo creates the test for the rows up to a given one
+   * @param follows true if a row certainly comes directly after the one before it @throws {MemoryFull}
    */
-  insert(rowIds: Uint32Array, upTo: (rowId: number) => RowTest): void {
+  insert(rowIds: Uint32Array, upTo: (rowId: number) => RowTest, follows: Follows): void {
     for (let insertedCount = 0; insertedCount < rowIds.length; )
-      insertedCount += this.insertRun(rowIds, insertedCount, upTo)
+      insertedCount += this.insertRun(rowIds, insertedCount, upTo, follows)
   }
 
   /** @param isUpTo true for the row to be removed and all rows before it @throws {MemoryFull} */
@@ -115,7 +118,7 @@ export class OrderWriter {
   }
 
   /** Inserts the rows from `from` on that belong to one leaf. @returns their number */
-  private insertRun(rowIds: Uint32Array, from: number, upTo: (rowId: number) => RowTest): number {
+  private insertRun(rowIds: Uint32Array, from: number, upTo: (rowId: number) => RowTest, follows: Follows): number {
     const { words } = this
     const isUpTo = upTo(rowIds[from]!)
     this.root = this.writable(this.root)
@@ -142,7 +145,7 @@ export class OrderWriter {
       if (child < lengthOf(words, node) - 1) next = words[first + 1]!
       node = childAt(words, node, child)
     }
-    const insertedCount = this.insertIntoLeaf(node, rowIds, from, upTo, next)
+    const insertedCount = this.insertIntoLeaf(node, rowIds, from, { upTo, follows, next })
     for (const count of counts) words[count]! += insertedCount
     return insertedCount
   }
@@ -152,8 +155,7 @@ export class OrderWriter {
     leaf: Address,
     rowIds: Uint32Array,
     from: number,
-    upTo: (rowId: number) => RowTest,
-    next: number | undefined,
+    { upTo, follows, next }: { upTo: (rowId: number) => RowTest; follows: Follows; next: number | undefined },
   ): number {
     const { words, positions } = this
     const start = rowsStart(leaf)
@@ -162,7 +164,8 @@ export class OrderWriter {
     let count = 0
     for (let position = 0; count < most; count++) {
       // After the last row of the last leaf, nothing is compared.
-      if (position < length || next !== undefined) {
+      const isCompared = position < length || next !== undefined
+      if (isCompared && (count === 0 || !follows(rowIds[from + count - 1]!, rowIds[from + count]!))) {
         const isUpTo = upTo(rowIds[from + count]!)
         if (count > 0 && next !== undefined && isUpTo(next)) break
         position += countUpTo(words, start + position, length - position, isUpTo)

@@ -135,24 +135,34 @@ export class PostingIndex {
     for (let start = 0, end = 0; start < rowIds.length; start = end) {
       const hash = hashes[start]!
       while (end < rowIds.length && hashes[end] === hash) end++
-      if (hash !== 0) this.addRun(hash, rowIds.subarray(start, end))
+      if (hash !== 0) this.addAll(hash, rowIds.subarray(start, end))
     }
   }
 
-  private addRun(hash: number, rowIds: Uint32Array): void {
+  /** Adds several rows of one value: one search, and one list of the right size. @throws {MemoryFull} */
+  addAll(hash: number, rowIds: Uint32Array): void {
     const { words } = this
-    const at = this.slot(this.table, this.capacity, hash)
-    const count = rowIds.length
-    if (count === 1 || words[at + 1] !== 0) {
-      for (const rowId of rowIds) this.add(hash, rowId)
+    if (rowIds.length === 1) {
+      this.add(hash, rowIds[0]!)
       return
     }
-    const list = this.newList(count > MAX_LISTED ? 0 : Math.max(MIN_LIST, count))
-    words[wordIndex(list, LENGTH)] = count
-    if (count <= MAX_LISTED) words.set(rowIds, entriesStart(list))
-    words[at] = hash
-    words[at + 1] = list
-    this.filled++
+    if ((this.filled + 1) * 4 > this.capacity * 3) this.grow()
+    const at = this.slot(this.table, this.capacity, hash)
+    const where = words[at + 1]!
+    this.space.heap.preserve(addressOf(at), 8)
+    if (where === 0) {
+      words[at] = hash
+      this.filled++
+    }
+    if (isList(where)) {
+      this.extend(at, where, rowIds)
+      return
+    }
+    const all = isRow(where) ? Uint32Array.of(where >>> 1, ...rowIds) : rowIds
+    const list = this.newList(all.length > MAX_LISTED ? 0 : Math.max(MIN_LIST, all.length))
+    words[wordIndex(list, LENGTH)] = all.length
+    if (all.length <= MAX_LISTED) words.set(all, entriesStart(list))
+    Atomics.store(words, at + 1, list)
   }
 
   /** @throws {MemoryFull} */
@@ -165,7 +175,7 @@ export class PostingIndex {
       this.words[at] = hash
       this.filled++
     }
-    if (isList(where)) this.append(at, where, rowId)
+    if (isList(where)) this.extend(at, where, [rowId])
     else if (isFree(where) && rowId < 2 ** 31) Atomics.store(this.words, at + 1, rowId * 2 + 1)
     else {
       const list = this.newList(MIN_LIST)
@@ -192,23 +202,25 @@ export class PostingIndex {
     this.table = NO_ADDRESS
   }
 
-  private append(at: number, list: Address, rowId: number): void {
+  private extend(at: number, list: Address, rowIds: readonly number[] | Uint32Array): void {
     const { words } = this
     const capacity = capacityOf(words, list)
     const length = lengthOf(words, list)
+    const newLength = length + rowIds.length
+    // An overflowed list stays overflowed: its rows are unknown.
     if (length > capacity) return
-    if (length < capacity) this.push(list, rowId)
-    else {
-      // An overflowed list stays overflowed: its rows are unknown.
-      const grown = this.newList(length >= MAX_LISTED ? 0 : capacity * 2)
-      if (length >= MAX_LISTED) words[wordIndex(grown, LENGTH)] = 1
-      else {
-        words.copyWithin(wordIndex(grown, LENGTH), wordIndex(list, LENGTH), entriesStart(list) + length)
-        this.push(grown, rowId)
-      }
-      Atomics.store(words, at + 1, grown)
-      this.retireList(list)
+    if (newLength <= capacity) {
+      for (const rowId of rowIds) this.push(list, rowId)
+      return
     }
+    const grown = this.newList(newLength > MAX_LISTED ? 0 : Math.max(newLength, capacity * 2))
+    words[wordIndex(grown, LENGTH)] = newLength
+    if (newLength <= MAX_LISTED) {
+      words.copyWithin(entriesStart(grown), entriesStart(list), entriesStart(list) + length)
+      words.set(rowIds, entriesStart(grown) + length)
+    }
+    Atomics.store(words, at + 1, grown)
+    this.retireList(list)
   }
 
   private removeNow(hash: number, rowId: number): void {

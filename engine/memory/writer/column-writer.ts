@@ -44,7 +44,7 @@ export class ColumnWriter {
   private readonly reader: ColumnReader
   /** Set for a column of texts. */
   private readonly texts: TextTable | undefined
-  /** Rows still to be inserted into the order: new rows, ascending, and rows whose value has changed. */
+  /** Rows still to be inserted: new rows into the index and the order, ascending; rows whose value has changed, into the order. */
   private addedRows: number[] = []
   private readonly movedRows = new Set<number>()
 
@@ -88,8 +88,9 @@ export class ColumnWriter {
   append(rowIds: readonly number[], rows: readonly Address[]): void {
     const { pages, reader } = this
     const { heap } = this.space
-    const index = this.builtIndex
     const order = this.builtOrder
+    // With an order, rows are added when they have been sorted: see `putOrder`.
+    const index = order ? undefined : this.builtIndex
     let segment = -1
     let page = NO_ADDRESS
     for (let i = 0; i < rowIds.length; i++) {
@@ -159,17 +160,40 @@ export class ColumnWriter {
 
   /**
    * Inserts new and changed rows into the order, sorted: the values that they are compared with are then in the processor's
-   * cache, and rows of one leaf find it once.
+   * cache, rows of one leaf find it once, and rows of one value their place. New rows with one value are added to the index together.
    * @throws {MemoryFull}
    */
   putOrder(): void {
-    if (this.addedRows.length + this.movedRows.size === 0) return
-    const rowIds = Uint32Array.from(
-      this.movedRows.size === 0 ? this.addedRows : [...this.addedRows, ...this.movedRows].sort(ascending),
+    const { addedRows, movedRows } = this
+    if (addedRows.length + movedRows.size === 0) return
+    const rowIds = Uint32Array.from(movedRows.size === 0 ? addedRows : [...addedRows, ...movedRows].sort(ascending))
+    const sortedIds = this.sortByValue(rowIds)
+    const firstAdded = addedRows[0] ?? Number.POSITIVE_INFINITY
+    this.order!.insert(
+      sortedIds,
+      rowId => this.upTo(rowId),
+      // No other row is between them, because new rows have the highest ids.
+      (previous, rowId) => previous >= firstAdded && this.value(previous) === this.value(rowId),
     )
-    this.order!.insert(this.sortByValue(rowIds), rowId => this.upTo(rowId))
+    this.addToIndex(sortedIds, firstAdded)
     this.addedRows = []
     this.movedRows.clear()
+  }
+
+  /** Adds the new rows of a sorted list to the index. */
+  private addToIndex(sortedIds: Uint32Array, firstAdded: number): void {
+    const index = this.builtIndex
+    if (!index) return
+    for (let start = 0, end = 0; start < sortedIds.length; start = end) {
+      const value = this.value(sortedIds[start]!)
+      end = start + 1
+      while (end < sortedIds.length && this.value(sortedIds[end]!) === value) end++
+      if (value === undefined) continue
+      const rowIds = sortedIds.subarray(start, end)
+      // The rows of one value ascend.
+      const added = rowIds[0]! >= firstAdded ? rowIds : rowIds.filter(rowId => rowId >= firstAdded)
+      if (added.length > 0) index.addAll(this.hash(value), added)
+    }
   }
 
   /** Releases the text or vector of a row. */

@@ -53,6 +53,16 @@ export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Sav
   }
 }
 
+/** True if the answer to a save shows nothing but the saved rows. @throws {ProtocolError} as {@link savedWriter} */
+export function isOfRows(
+  dataClass: DataClass,
+  { mode, output }: SavedShape,
+  { view, layouts, limits }: SavedScope,
+): boolean {
+  if (mode !== 'update' || output.returning) return false
+  return bindProjection(dataClass, output, view, layouts, limits).entity.related.length === 0
+}
+
 /** Reduction of an answer to stored attributes. At reduction 1 it has all attributes and expands nothing. */
 export const STORED_ONLY = 2
 

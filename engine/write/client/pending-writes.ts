@@ -1,10 +1,10 @@
 import { observe } from '../../base/counts/histogram.ts'
 import { COUNT, type ThreadCounts } from '../../base/counts/thread-counts.ts'
-import { ProtocolError } from '../../base/errors.ts'
+import { type ErrorData, ProtocolError } from '../../base/errors.ts'
 import { Numbered } from '../../base/numbered.ts'
-import { bodiesOf, isWriteResult, type SentOutcome } from '../contract/messages.ts'
-import { PackedResult } from '../contract/packed-result.ts'
-import type { WriteRequest, WriteResult, WriteResultOf } from '../contract/requests.ts'
+import { bodiesOf, isWriteResult } from '../contract/messages.ts'
+import { PackedResult, type PackedSave } from '../contract/packed-result.ts'
+import type { SaveResult, WriteRequest, WriteResult, WriteResultOf } from '../contract/requests.ts'
 import { WriterErrors } from '../contract/writer-errors.ts'
 
 interface Pending {
@@ -13,9 +13,15 @@ interface Pending {
   isSent: boolean
   /** Time of arrival by `performance.now`. */
   arrivedAt: number
+  /** Result of a large save that is durable, and that readers may not see yet. */
+  durable: PackedResult | undefined
+  readonly onDurable: OnDurable | undefined
   resolve(result: WriteResult): void
   reject(error: Error): void
 }
+
+/** Called with the result of a large save when it is durable, before readers see it, to prepare what follows. */
+export type OnDurable = (result: SaveResult) => void
 
 interface PendingLimits {
   readonly maxWaiting: number
@@ -51,7 +57,7 @@ export class PendingWrites {
   }
 
   /** Rejects if the queue is full; otherwise settles when the request has been answered. */
-  add<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
+  add<Request extends WriteRequest>(request: Request, onDurable?: OnDurable): Promise<WriteResultOf<Request>> {
     const { size } = this.pending
     const bytes = bytesOf(request)
     // A single request is always accepted: its size has separate limits.
@@ -62,7 +68,8 @@ export class PendingWrites {
     return new Promise((resolve, reject) => {
       const id = this.nextId++
       const arrivedAt = performance.now()
-      this.pending.set(id, { request, bytes, isSent: false, arrivedAt, resolve: resolve as Pending['resolve'], reject })
+      const settling = { resolve: resolve as Pending['resolve'], reject, onDurable, durable: undefined }
+      this.pending.set(id, { request, bytes, isSent: false, arrivedAt, ...settling })
       this.bytes += bytes
       if (this.unsent.push(id) === 1) this.onFirst()
     })
@@ -79,10 +86,18 @@ export class PendingWrites {
     })
   }
 
-  settle(id: number, outcome: SentOutcome): void {
+  /** Receives the result of a large save before readers see it. */
+  announce(id: number, result: PackedSave): void {
+    const pending = this.pending.get(id)!
+    pending.durable = new PackedResult(result)
+    pending.onDurable?.(pending.durable)
+  }
+
+  /** @param outcome undefined if the result has been announced */
+  settle(id: number, outcome?: WriteResult | ErrorData): void {
     const pending = this.remove(id)
     observe(this.counts, COUNT.writeTime, performance.now() - pending.arrivedAt)
-    if ('rows' in outcome) pending.resolve(new PackedResult(outcome))
+    if (!outcome) pending.resolve(pending.durable!)
     else if (isWriteResult(outcome)) pending.resolve(outcome)
     else pending.reject(new ProtocolError(outcome))
   }
@@ -92,7 +107,11 @@ export class PendingWrites {
    * and their bytes are still in memory.
    */
   failSent(): void {
-    for (const { isSent, reject } of this.pending.values()) if (isSent) reject(WriterErrors.OUTCOME_UNKNOWN())
+    for (const { isSent, durable, resolve, reject } of this.pending.values()) {
+      // Readers see it as soon as the thread has been replaced, if not before.
+      if (durable) resolve(durable)
+      else if (isSent) reject(WriterErrors.OUTCOME_UNKNOWN())
+    }
   }
 
   /** Removes sent requests, which have failed: their thread is gone. */

@@ -25,7 +25,7 @@ import {
   REFUSED_DISK,
   REFUSED_STALLED,
 } from '../contract/link-messages.ts'
-import { PendingWrites } from './pending-writes.ts'
+import { type OnDurable, PendingWrites } from './pending-writes.ts'
 import { StallWatch } from './stall-watch.ts'
 
 export interface WriterClientOptions extends Omit<WritingOptions, 'model' | 'token'> {
@@ -168,10 +168,10 @@ export class WriterClient {
    * Sends a request. Resolves when it is durable, even if parts of it failed.
    * @throws {ProtocolError} the request as a whole failed; {@link WriterErrors}
    */
-  write<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
+  write<Request extends WriteRequest>(request: Request, onDurable?: OnDurable): Promise<WriteResultOf<Request>> {
     if (this.closing) return Promise.reject(WriterErrors.CLOSED())
     const { refusal } = this
-    return refusal === undefined ? this.pending.add(request) : Promise.reject(cutReason(refusal))
+    return refusal === undefined ? this.pending.add(request, onDurable) : Promise.reject(cutReason(refusal))
   }
 
   /** Reason why writes are refused now; undefined while the thread accepts writes. */
@@ -281,11 +281,13 @@ export class WriterClient {
     else if (message.kind === 'memoryFilled') this.fillMemory()
     else if (message.kind === 'enqueued') this.onEnqueued?.()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
+    else if (message.kind === 'durable') this.pending.announce(message.id, message.result)
     else if (message.kind === 'done') {
-      const { outcomes, saved } = message
+      const { outcomes, saved, announced } = message
       if (saved)
         for (const { id, outcome } of receiveResults(this.batches.results, saved)) this.pending.settle(id, outcome)
       for (const { id, outcome } of outcomes) this.pending.settle(id, outcome)
+      for (const id of announced) this.pending.settle(id)
     }
   }
 

@@ -3,7 +3,7 @@ import type { ErrorData } from '../../base/errors.ts'
 import type { ImageScheduleOptions } from '../../memory/writer/image-schedule.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { WritingOptions } from '../../data/store-options.ts'
-import { isLargeResult, type PackedSave, packResult } from './packed-result.ts'
+import type { PackedSave } from './packed-result.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
 import type { SaveLimits } from './write-limits.ts'
 import type { LinkEnd } from './link-messages.ts'
@@ -50,17 +50,21 @@ export type FromWriter =
   /** Everything that fits has been loaded into shared memory. */
   | { kind: 'memoryFilled' }
   | ({ kind: 'progress' } & Parameters<Progress>[0])
-  /** `saved`: results in shared memory. */
-  | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[]; saved?: SentResults | undefined }
+  /** A large save is durable, and will be done when readers see it. */
+  | { kind: 'durable'; id: number; result: PackedSave }
+  /** `saved`: results in shared memory; `announced`: requests whose result was sent when it was durable. */
+  | {
+      kind: 'done'
+      outcomes: { id: number; outcome: WriteResult | ErrorData }[]
+      saved?: SentResults | undefined
+      announced: readonly number[]
+    }
   /** Jobs have been enqueued. */
   | { kind: 'enqueued' }
   /** Note for the log. */
   | { kind: 'note'; text: string; level?: 'warn' | undefined }
   /** Internal error for the log, which clients do not see. */
   | { kind: 'internalError'; text: string }
-
-/** An outcome as sent: large results of saves are packed. */
-export type SentOutcome = WriteResult | PackedSave | ErrorData
 
 export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is WriteResult => 'kind' in outcome
 
@@ -83,9 +87,10 @@ export function messageOf(
   return { message: { kind: 'write', clockOffsetMs, requests: sentRequests }, transfer: [buffer] }
 }
 
-/** Message with the outcomes of requests. */
+/** Message with the outcomes of requests. @param announced requests whose result has been sent */
 export function doneMessageOf(
   outcomes: readonly { id: number; outcome: WriteResult | ErrorData }[],
+  announced: readonly number[],
   batches: SharedBatches,
 ): Sent<FromWriter> {
   const plainResults: { id: number; outcome: SaveResult }[] = []
@@ -95,8 +100,8 @@ export function doneMessageOf(
     else others.push({ id, outcome })
   }
   const saved = plainResults.length > 0 ? sendResults(batches, plainResults) : undefined
-  const sentOutcomes = (saved ? others : outcomes).map(({ id, outcome }) => ({ id, outcome: packOutcome(outcome) }))
-  const message = { kind: 'done', outcomes: sentOutcomes, saved } as const
+  const sentOutcomes = saved ? others : [...outcomes]
+  const message = { kind: 'done', outcomes: sentOutcomes, saved, announced } as const
   return { message, transfer: sentOutcomes.length > 0 ? [packRows(sentOutcomes.map(({ outcome }) => outcome))] : [] }
 }
 
@@ -119,11 +124,8 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
   return request.kind === 'entitySets' ? request.changes.flatMap(({ members }) => members ?? []) : []
 }
 
-const packOutcome = (outcome: WriteResult | ErrorData): SentOutcome =>
-  isWriteResult(outcome) && outcome.kind === 'save' && isLargeResult(outcome) ? packResult(outcome) : outcome
-
-/** Moves the rows of results that are not packed into one buffer. @returns the buffer, to be transferred */
-export function packRows(outcomes: readonly SentOutcome[]): ArrayBuffer {
+/** Moves the rows of results into one buffer. @returns the buffer, to be transferred */
+export function packRows(outcomes: readonly (WriteResult | ErrorData)[]): ArrayBuffer {
   const saveResults = outcomes.filter((outcome): outcome is SaveResult => 'entities' in outcome)
   const entities = saveResults.flatMap(result => result.entities.filter(entity => entity.row))
   const { take, buffer } = packer(entities.map(entity => entity.row!))

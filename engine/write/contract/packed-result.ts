@@ -1,4 +1,5 @@
-import type { SavedEntity, SaveFailure, SaveResult } from './requests.ts'
+import type { ErrorData } from '../../base/errors.ts'
+import type { SavedEntity, SaveFailure, SaveResult, WriteResult } from './requests.ts'
 
 /**
  * The result of a large save as bytes in shared memory. It reaches the thread that writes the answer without a copy, and without an object
@@ -22,8 +23,8 @@ const MAX_ROW_BYTES = 512 * 1024
 const WORDS = 3
 const NONE = 0xffffffff
 
-export const isLargeResult = ({ entities }: SaveResult): boolean =>
-  entities.length > MAX_ENTITIES || rowBytes(entities) > MAX_ROW_BYTES
+export const isLargeResult = (outcome: WriteResult | ErrorData): outcome is SaveResult =>
+  'entities' in outcome && (outcome.entities.length > MAX_ENTITIES || rowBytes(outcome.entities) > MAX_ROW_BYTES)
 
 const rowBytes = (entities: readonly SavedEntity[]): number => {
   let bytes = 0

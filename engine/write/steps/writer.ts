@@ -39,7 +39,7 @@ export interface WriterOptions {
   sliceSize?: number
   /** Number of change records that are kept, and so the number by which a reader can lag behind and still catch up. */
   keptChangeRecords?: number
-  /** Called after every durable commit, before its outcomes are known; must not throw. */
+  /** Called after every durable commit, to make it visible to readers; must not throw. */
   onCommit?: (changes: readonly Change[], globalStamp: number) => void
   /** Called after every durable commit with new jobs. */
   onEnqueued?: () => void
@@ -63,23 +63,24 @@ export class Writer {
   private readonly views: Views
   private readonly limits: SaveLimits
   private readonly rules: ReadonlyMap<DataClass, SaveRules>
+  /** The last commit, until readers see it. */
+  private committed: { readonly changes: readonly Change[]; readonly globalStamp: number } | undefined
+  private readonly times: CommitTimes | undefined
 
   constructor(options: WriterOptions) {
     this.options = options
     this.limits = options.limits ?? SAVE_LIMITS
     const locks = new LockTable(options.now)
     this.locks = locks
-    const { store, heartbeat, keptChangeRecords, onCommit, counts } = options
+    const { store, heartbeat, keptChangeRecords, counts } = options
     const times = counts && new CommitTimes(counts)
+    this.times = times
     this.views = new Views(store.catalog)
     this.rules = new Map(store.catalog.dataClasses.map(dataClass => [dataClass, saveRules(dataClass)]))
     this.transaction = store.transaction({
       keptChangeRecords,
-      onCommit(changes, globalStamp) {
-        onCommit?.(changes, globalStamp)
-        times?.committed(changes.length)
-        if (heartbeat) heartbeat.locks = locks.size
-        heartbeat?.committed()
+      onCommit: (changes, globalStamp) => {
+        this.committed = { changes, globalStamp }
       },
       onPhase(phase) {
         heartbeat?.enter(phase)
@@ -129,8 +130,11 @@ export class Writer {
     return new DeleteSteps(request, dataClass, view)
   }
 
-  /** Runs one step of every request, all in one durable transaction. */
-  commit(requests: readonly WriteSteps[]): void {
+  /**
+   * Runs one step of every request, all in one durable transaction.
+   * @param onDurable called when outcomes of saves are known and durable, before readers see the commit; must not throw
+   */
+  commit(requests: readonly WriteSteps[], onDurable?: () => void): void {
     const open = requests.filter(({ outcome }) => !outcome)
     if (open.length === 0) return
     const { now, randomUuid, heartbeat, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
@@ -161,12 +165,30 @@ export class Writer {
       })
     } catch (error) {
       // Nothing was written. One request may have caused the failure of all, so each is repeated in its own transaction.
-      if (open.length > 1) for (const request of open) this.commit([request])
+      if (open.length > 1) for (const request of open) this.commit([request], onDurable)
       else open[0]!.fail(this.errorData(error))
       return
     }
-    for (const accept of accepts) accept(globalStamp)
+    // Other requests are answered as soon as they have an outcome.
+    for (const [i, accept] of accepts.entries()) if (open[i] instanceof SaveSteps) accept(globalStamp)
+    onDurable?.()
+    this.publish()
+    for (const [i, accept] of accepts.entries()) if (!(open[i] instanceof SaveSteps)) accept(globalStamp)
     if (hasJobs) this.options.onEnqueued?.()
+  }
+
+  /** Makes the last commit visible to readers. */
+  private publish(): void {
+    const { committed, options, times, locks } = this
+    if (!committed) return
+    this.committed = undefined
+    const { onCommit, heartbeat } = options
+    heartbeat?.enter('working')
+    onCommit?.(committed.changes, committed.globalStamp)
+    heartbeat?.enter('idle')
+    times?.committed(committed.changes.length)
+    if (heartbeat) heartbeat.locks = locks.size
+    heartbeat?.committed()
   }
 
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */

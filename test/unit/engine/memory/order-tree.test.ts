@@ -26,6 +26,7 @@ function publish(space: Workspace): void {
 /** A tree and a plain map of the same rows. */
 class Model {
   readonly values = new Map<number, number>()
+  private highest = Number.NEGATIVE_INFINITY
   readonly tree: OrderWriter
 
   constructor(
@@ -33,7 +34,10 @@ class Model {
     rows: readonly (readonly [number, number])[] = [],
   ) {
     this.tree = new OrderWriter(space)
-    for (const [rowId, value] of rows) this.values.set(rowId, value)
+    for (const [rowId, value] of rows) {
+      this.values.set(rowId, value)
+      this.highest = Math.max(this.highest, rowId)
+    }
     const rowIds = Uint32Array.from(this.values.keys()).sort()
     this.tree.build(sortRows(rowIds, rowId => this.values.get(rowId), undefined))
   }
@@ -43,11 +47,16 @@ class Model {
   }
 
   insertAll(rows: readonly (readonly [number, number])[]): void {
-    for (const [rowId, value] of rows) this.values.set(rowId, value)
+    const { highest } = this
+    for (const [rowId, value] of rows) {
+      this.values.set(rowId, value)
+      this.highest = Math.max(this.highest, rowId)
+    }
     const rowIds = Uint32Array.from(rows, ([rowId]) => rowId).sort()
     this.tree.insert(
       sortRows(rowIds, rowId => this.values.get(rowId), undefined),
       rowId => this.upTo(rowId),
+      (previous, rowId) => previous > highest && this.values.get(previous) === this.values.get(rowId),
     )
   }
 
