@@ -27,6 +27,11 @@ export class DistinctBytes {
   /** False as long as all strings have arrived in ascending order, which needs no hashes. */
   private isHashed = false
 
+  /** Bytes of memory that the strings take. */
+  get byteLength(): number {
+    return this.bytes.length + this.ends.byteLength + this.hashes.byteLength + this.slots.byteLength
+  }
+
   /** Number of the string `source[start…end]`. */
   numberOf(source: Uint8Array, start: number, end: number): number {
     if (!this.isHashed) {

@@ -19,12 +19,21 @@ export const MAX_TEXT_BYTES = 1024
 
 export const MAX_KEY_BYTES = 1978
 
+/** Bytes of a tag and the end of a text in a key. */
+const TEXT_KEY_BYTES = 2
+
 /** Memory in which keys are assembled. */
 export const keyBytes = new Uint8Array(MAX_KEY_BYTES)
 const view = new DataView(keyBytes.buffer)
 
 /** True when the index holds only the beginning of `text`, so that equal keys need not mean equal texts. */
 export const isCut = (foldedText: string): boolean => writeKeyText(foldedText, 5) - 5 >= MAX_TEXT_BYTES
+
+/** True for the key `bytes[start…end]` of null, which is a tag alone. */
+export const isNullKey = (start: number, end: number): boolean => end - start === 1
+
+/** True for the key `bytes[start…end]` of a text of which it may be only the beginning. Keys of other values are shorter. */
+export const isCutKey = (start: number, end: number): boolean => end - start >= TEXT_KEY_BYTES + MAX_TEXT_BYTES
 
 /** Writes the bytes of a value to {@link keyBytes}. @returns their end */
 export function writeIndexKey(attribute: StorageAttribute, value: Value, start: number): number {

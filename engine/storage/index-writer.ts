@@ -3,7 +3,16 @@ import type { Value } from '../catalog/value.ts'
 import type { Environment } from './environment.ts'
 import { attributeRange, indexPrefix, LastChunkKey, postingKey } from './keys.ts'
 import { isCut } from '../row-format/index-key.ts'
-import { addPostings, addRows, firstPosting, firstRow, postings, putFirstRow, removePosting } from './postings.ts'
+import {
+  addPostings,
+  addRows,
+  firstPosting,
+  firstRow,
+  postings,
+  putFirstRow,
+  putRows,
+  removePosting,
+} from './postings.ts'
 import { NO_ROW } from '../row-format/row-layout.ts'
 import { fold } from '../base/text/fold.ts'
 import type { IndexEntries } from '../data/store-transaction.ts'
@@ -35,7 +44,7 @@ export class IndexWriter {
    */
   holder(attribute: StorageAttribute, value: Value, textOf: (rowId: number) => string): number | undefined {
     const prefix = indexPrefix(attribute, value)
-    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
+    const highest = this.highestOf(attribute)
     if (prefix.compare(highest) > 0) return undefined
     const foldedText = typeof value === 'string' ? fold(value) : ''
     // The index holds only the beginning of a very long text.
@@ -46,7 +55,7 @@ export class IndexWriter {
   /** Row that holds the value of an index key in a unique attribute, or undefined. Not for texts that the index cuts. */
   holderOf(attribute: StorageAttribute, bytes: Uint8Array, start: number, end: number): number | undefined {
     const key = this.key.set(attribute, bytes, start, end)
-    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
+    const highest = this.highestOf(attribute)
     return key.compare(highest) > 0 ? undefined : firstRow(this.table, key)
   }
 
@@ -65,20 +74,29 @@ export class IndexWriter {
     }
   }
 
-  /** Writes entries in the order of their keys. */
-  putEntries({ attribute, bytes, ends, keys, rowEnds, rowIds }: IndexEntries): void {
+  /**
+   * Writes entries in the order of their keys. Keys above all others of their index are not looked up, and are appended if there are no
+   * entries of other indexes after them.
+   */
+  putEntries(entries: IndexEntries): void {
     const { table } = this
-    const highest = attribute.unique ? this.highest.get(attribute) : undefined
-    let isHighest = false
+    const { attribute, keys, rowEnds, rowIds } = entries
+    if (keys.length === 0) return
+    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
+    const raises = this.keyOf(entries, keys.length - 1).compare(highest) > 0
+    let isAbove = false
+    let isLast = false
     for (let i = 0, start = 0; i < keys.length; i++) {
-      const place = keys[i]!
-      const key = this.key.set(attribute, bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!)
-      isHighest ||= highest !== undefined && key.compare(highest) > 0
+      const key = this.keyOf(entries, i)
       const end = rowEnds[i]!
-      if (isHighest && end === start + 1) putFirstRow(table, key, rowIds[start]!)
+      if (raises && !isAbove && key.compare(highest) > 0) {
+        isAbove = true
+        isLast = this.isLast(key)
+      }
+      if (isAbove) putRows(table, key, rowIds, start, end, isLast)
       else addRows(table, key, rowIds, start, end)
       start = end
-      if (isHighest && i === keys.length - 1) this.highest.set(attribute, Buffer.from(key))
+      if (raises && attribute.unique && i === keys.length - 1) this.highest.set(attribute, Buffer.from(key))
     }
   }
 
@@ -120,11 +138,28 @@ export class IndexWriter {
     else byValue.set(comparedValue, { prefix: indexPrefix(attribute, value).toString('latin1'), rowIds: [rowId] })
   }
 
+  private keyOf({ attribute, bytes, ends, keys }: IndexEntries, index: number): Buffer {
+    const place = keys[index]!
+    return this.key.set(attribute, bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!)
+  }
+
+  private isLast(key: Buffer): boolean {
+    const [last] = this.table.getKeys({ reverse: true, limit: 1 })
+    return last === undefined || key.compare(last) > 0
+  }
+
+  private highestOf(attribute: StorageAttribute): Buffer {
+    const knownKey = this.highest.get(attribute)
+    if (knownKey) return knownKey
+    const highest = this.findHighest(attribute)
+    this.highest.set(attribute, highest)
+    return highest
+  }
+
   private findHighest(attribute: StorageAttribute): Buffer {
     const { start, end } = attributeRange(attribute.dataClass.tableNumber, attribute.position)
     // Reverse ranges start above and end below.
     const [highest = start] = this.table.getKeys({ start: end, end: start, reverse: true, limit: 1 })
-    this.highest.set(attribute, highest)
     return highest
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from 'lmdb'
+import type { Database, PutOptions } from 'lmdb'
 import { getBytes } from './environment.ts'
 import { postingKey, prefixEnd, rowIdOfKey } from './keys.ts'
 import { NO_ROW } from '../row-format/row-layout.ts'
@@ -21,6 +21,9 @@ type Table = Database<Buffer, Buffer>
 /** Maximum row ids of a chunk, which is rewritten as a whole when it changes. */
 const CHUNK_ROWS = 256
 const MAX_BYTES = 4 * (2 + 2 * CHUNK_ROWS)
+
+/** Puts a key after all others. */
+const APPEND: PutOptions = { append: true }
 
 /** Number of chunks sampled for the average number of rows in a chunk of a range. */
 const SAMPLED_CHUNKS = 32
@@ -103,23 +106,51 @@ export const addPostings = (table: Table, prefix: Buffer, rowIds: ArrayLike<numb
 export function addRows(table: Table, key: Buffer, rowIds: ArrayLike<number>, start: number, end: number): void {
   const last = getBytes(table, key)
   if (last) scratch.set(last)
-  let count = last ? last.length / 4 - 1 : 0
-  let below = last ? scratchWords[0]! : 0
+  const count = last ? last.length / 4 - 1 : 0
+  const below = last ? scratchWords[0]! : 0
   if (count > 0 && rowIds[start]! <= scratchWords[count]!) {
     const prefix = Buffer.from(key.subarray(0, -4))
     for (let i = start; i < end; i++) insertPosting(table, prefix, rowIds[i]!)
     return
   }
   // The usual case: new rows come after the existing ones.
+  fillChunks(table, key, rowIds, start, end, { below, count })
+}
+
+/**
+ * Writes the rows `rowIds[start…end]`, ascending, of a value without rows.
+ * @param key of the last chunk of the value
+ * @param isLast true if the table has no keys after those of the value
+ */
+export const putRows = (
+  table: Table,
+  key: Buffer,
+  rowIds: ArrayLike<number>,
+  start: number,
+  end: number,
+  isLast: boolean,
+): void => fillChunks(table, key, rowIds, start, end, { below: 0, count: 0 }, isLast ? APPEND : undefined)
+
+/** Adds rows to the last chunk, which is in the scratch memory, and puts full chunks below it. */
+function fillChunks(
+  table: Table,
+  key: Buffer,
+  rowIds: ArrayLike<number>,
+  start: number,
+  end: number,
+  last: { below: number; count: number },
+  options?: PutOptions,
+): void {
+  let { below, count } = last
   for (let i = start; i < end; i++) {
     if (count === CHUNK_ROWS) {
-      putChunk(table, postingKey(key.subarray(0, -4), scratchWords[count]!), 0, count)
+      putChunk(table, postingKey(key.subarray(0, -4), scratchWords[count]!), 0, count, options)
       below += count
       count = 0
     }
     scratchWords[++count] = rowIds[i]!
   }
-  putChunk(table, key, below, count)
+  putChunk(table, key, below, count, options)
 }
 
 /** Writes the first row of a value without rows. @param key of the last chunk of the value */
@@ -211,9 +242,10 @@ function readChunk(table: Table, key: Buffer): Chunk | undefined {
 }
 
 /** Writes the `count` row ids in the scratch memory from word 1 on. */
-function putChunk(table: Table, key: Buffer, below: number, count: number): void {
+function putChunk(table: Table, key: Buffer, below: number, count: number, options?: PutOptions): void {
   scratchWords[0] = below
-  table.putSync(key, chunks[1 + count]!)
+  if (options) table.putSync(key, chunks[1 + count]!, options)
+  else table.putSync(key, chunks[1 + count]!)
 }
 
 function readWord(bytes: Uint8Array, at: number): number {

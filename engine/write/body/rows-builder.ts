@@ -1,12 +1,10 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import { DistinctBytes } from '../../base/distinct-bytes.ts'
-import { keyBytes, MAX_TEXT_BYTES, writeIndexKey } from '../../row-format/index-key.ts'
+import { isCutKey, keyBytes, writeIndexKey } from '../../row-format/index-key.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import { type EncodedRows, NO_VALUE } from '../contract/encoded-rows.ts'
 
-/** Bytes of a tag and the end of a text in a key. */
-const TEXT_KEY_BYTES = 2
 const WORD = 4
 /** Maximum number of bytes of a UTF-16 code unit. */
 const UNIT_BYTES = 3
@@ -84,7 +82,7 @@ export class RowsBuilder {
   putIndexed(index: number, value: Value): boolean {
     const { attribute } = this.indexes[index]!
     const end = writeIndexKey(attribute, value, 0)
-    if (attribute.unique && typeof value === 'string' && end >= TEXT_KEY_BYTES + MAX_TEXT_BYTES) return false
+    if (attribute.unique && typeof value === 'string' && isCutKey(0, end)) return false
     this.putIndexKey(index, keyBytes, end)
     return true
   }

@@ -1,18 +1,12 @@
 import { deserialize, serialize } from 'node:v8'
 import type { Value } from '../../catalog/value.ts'
+import type { IndexKeys } from '../../data/index-entries.ts'
 
 /** Distinct values of an attribute, and the value of each element. */
 interface DistinctValues<Values> {
   readonly values: Values
   /** Number of each element's value in `values`; {@link NO_VALUE} if it has none. */
   readonly numbers: Uint32Array
-}
-
-/** Keys of an index as `index-key.ts` writes them: ascending, one after the other. */
-interface IndexKeys {
-  readonly bytes: Uint8Array
-  /** End of each key in `bytes`. */
-  readonly ends: Uint32Array
 }
 
 export const NO_VALUE = 0xffffffff

@@ -1,8 +1,9 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import { ProtocolError } from '../../base/errors.ts'
+import { entriesByKey } from '../../data/index-entries.ts'
 import type { IndexEntries, RelatedEntity } from '../../data/store-transaction.ts'
-import { keyBytes, readIndexNumber, writeIndexKey } from '../../row-format/index-key.ts'
+import { isNullKey, keyBytes, readIndexNumber, writeIndexKey } from '../../row-format/index-key.ts'
 import { completeRow } from '../../row-format/new-row.ts'
 import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
 import { type EncodedRows, NO_VALUE } from '../contract/encoded-rows.ts'
@@ -83,7 +84,12 @@ export class EncodedInsertion {
     const { added, piece, context, numbered } = this
     if (added.length === 0) return
     const { dataClass, transaction, rules } = context
-    const entries = rules.indexes.map((attribute, i) => entriesOf(attribute, piece!.indexes[i]!, added))
+    const rowIds = Uint32Array.from(added, ({ rowId }) => rowId)
+    const entries = rules.indexes.map((attribute, i) => {
+      const { values, numbers } = piece!.indexes[i]!
+      const places = Uint32Array.from(added, ({ element }) => numbers[element]!)
+      return entriesByKey(attribute, values, places, rowIds)
+    })
     if (numbered.rowIds.length > 0) entries.push(entriesOfNumbers(dataClass.key, numbered))
     transaction.insertRows(dataClass, added, entries)
     this.added = []
@@ -178,43 +184,6 @@ export class EncodedInsertion {
     const state = transaction.state(dataClass)
     if (typeof number === 'number' && number >= state.nextAutoIncrement) state.nextAutoIncrement = number + 1
   }
-}
-
-/** A null is a tag alone. */
-const isNullKey = (start: number, end: number): boolean => end - start === 1
-
-/** Entries of an index for the rows of one piece. */
-function entriesOf(
-  attribute: StorageAttribute,
-  { values, numbers }: EncodedRows['indexes'][number],
-  added: readonly AddedRow[],
-): IndexEntries {
-  const counts = new Uint32Array(values.ends.length)
-  let count = 0
-  let keyCount = 0
-  for (const { element } of added) {
-    const place = numbers[element]!
-    if (place === NO_VALUE) continue
-    if (counts[place]!++ === 0) keyCount++
-    count++
-  }
-  const keys = new Uint32Array(keyCount)
-  const rowEnds = new Uint32Array(keyCount)
-  const nextRows = counts
-  for (let place = 0, key = 0, end = 0; key < keyCount; place++) {
-    const rowCount = counts[place]!
-    if (rowCount === 0) continue
-    nextRows[place] = end
-    end += rowCount
-    keys[key] = place
-    rowEnds[key++] = end
-  }
-  const rowIds = new Uint32Array(count)
-  for (const { element, rowId } of added) {
-    const place = numbers[element]!
-    if (place !== NO_VALUE) rowIds[nextRows[place]!++] = rowId
-  }
-  return { attribute, ...values, keys, rowEnds, rowIds }
 }
 
 /** Entries of the index of automatic keys, which ascend. */
