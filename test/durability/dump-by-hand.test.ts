@@ -100,3 +100,54 @@ t.test('dumps of form 1 stay readable', async t => {
   t.strictSame(JSON.parse(JSON.stringify(await valuesOf(path))), expected)
   t.equal((await contentOf(path)).get('problems'), '[]')
 })
+
+t.test('values that have to be unique are listed by file and line, with all other problems', async t => {
+  const long = 'x'.repeat(1100)
+  const folder = t.testdir({
+    'dump.json': JSON.stringify({
+      form: 1,
+      dataClasses: { Item: { files: ['a', 'b', 'c'].map(name => ({ file: `data/${name}.ndjson` })) } },
+    }),
+    'model.json': JSON.stringify({
+      name: 'duplicates',
+      dataClasses: {
+        Item: {
+          key: 'ID',
+          attributes: {
+            ID: { type: 'long' },
+            code: { type: 'string', unique: true },
+            first: { type: 'long' },
+            second: { type: 'long' },
+          },
+          unique: [['first', 'second']],
+        },
+      },
+    }),
+    data: {
+      'a.ndjson': `{"ID":5,"code":"${long}a"}\n{"ID":3,"code":"abc","first":1,"second":2}\n{"ID":2,"code":null}\n`,
+      'b.ndjson': '',
+      'c.ndjson': [
+        { ID: 6, code: `${long}b` },
+        { ID: 5 },
+        { ID: 'seven' },
+        { ID: 8, code: 'ABC' },
+        { ID: 9, code: `${long.toUpperCase()}A` },
+        { ID: 10, first: 1, second: 2 },
+        { ID: 11, first: 1, second: 3 },
+      ]
+        .map(row => JSON.stringify(row))
+        .join('\n'),
+    },
+  })
+  const message = await restore(folder, join(folder, 'store')).catch((error: Error) => error.message)
+  const lines = String(message).split('\n')
+  t.match(lines, [
+    'the dump has entities that cannot be put into a store:',
+    /^ {2}- data\/c\.ndjson, line 3: .*ID/,
+    /^ {2}- data\/c\.ndjson, line 2: ID: another entity has the value "5", which is unique/,
+    /^ {2}- data\/c\.ndjson, line 4: code: another entity has the value "ABC", which is unique/,
+    /^ {2}- data\/c\.ndjson, line 5: code: another entity has the value "X+", which is unique/,
+    /^ {2}- data\/c\.ndjson, line 6: .*another entity has the values .*, which are unique together/,
+  ])
+  t.equal(lines.length, 6)
+})

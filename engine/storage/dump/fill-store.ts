@@ -4,14 +4,17 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { indexesOf, valueAmong } from '../../catalog/property-columns.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import { BinaryValue, type Value } from '../../catalog/value.ts'
-import type { RelatedEntity } from '../../data/store-transaction.ts'
+import type { IndexEntries, RelatedEntity } from '../../data/store-transaction.ts'
 import { changeRow, encodeRow, type RowValues } from '../../row-format/encode-row.ts'
+import { isCutKey, isNullKey } from '../../row-format/index-key.ts'
 import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { BinaryTable } from '../binary-table.ts'
 import { type Environment, getBytes } from '../environment.ts'
+import { IndexBuild } from '../index-build.ts'
 import { IndexWriter } from '../index-writer.ts'
 import { binaryKey, rowKey } from '../keys.ts'
+import { RowTable } from '../row-table.ts'
 import { writeGlobalStamp, writeTableState } from '../store-state.ts'
 import { tableRows } from '../table-rows.ts'
 import type { DumpRow } from './row-reader.ts'
@@ -20,14 +23,18 @@ import type { DumpRow } from './row-reader.ts'
 const REMEMBERED = 50_000
 /** Rows of a transaction that links them. */
 const SLICE = 5_000
+/** Maximum number of duplicates that are reported. */
+const MAX_DUPLICATES = 100
 
 interface FilledTable {
   readonly layout: RowLayout
-  readonly indexed: readonly StorageAttribute[]
+  /** Undefined before the first row and after the last one. */
+  indexes: IndexBuild | undefined
   readonly binaries: readonly StorageAttribute[]
   readonly counter: StorageAttribute | undefined
   /** Related entities by key. */
   readonly remembered: Map<Value, RelatedEntity>
+  /** Number of entities, also of those that could not be put: the next row id. */
   rowCount: number
   nextAutoIncrement: number
   /** True if all entities of the dataclass are in the store. */
@@ -36,12 +43,19 @@ interface FilledTable {
   hasLateLinks: boolean
 }
 
+/** An entity with a value that has to be unique and that another one has. */
+interface Duplicate {
+  readonly attribute: StorageAttribute
+  readonly rowId: number
+}
+
 /**
  * Puts the entities of a dump into a new store that no other process uses. Checks only what the store relies on: keys and unique values
  * exist once, and foreign keys refer to entities. No plugin code runs.
  */
 export class StoreFiller {
   private readonly tables: ReadonlyMap<DataClass, FilledTable>
+  private readonly rows: RowTable
   private readonly indexes: IndexWriter
   private readonly binaries: BinaryTable
   private globalStamp: number
@@ -53,32 +67,65 @@ export class StoreFiller {
     globalStamp: number,
   ) {
     this.tables = new Map([...layouts].map(([dataClass, layout]) => [dataClass, emptyTable(dataClass, layout)]))
+    this.rows = new RowTable(environment.rows)
     this.indexes = new IndexWriter(environment.index)
     this.binaries = new BinaryTable(environment)
     this.globalStamp = globalStamp
   }
 
   /**
-   * Puts entities of one dataclass in one transaction.
-   * @param rows are put one by one, before the next one is read
+   * Puts entities of one dataclass in one transaction. Their row ids are consecutive.
+   * @param rows are put one by one, before the next one is read; undefined for one that cannot be read
    * @param onProblem called for an entity that cannot be put, before the next one is read
    */
-  put(dataClass: DataClass, rows: Iterable<DumpRow>, onProblem: (problem: string) => void): void {
+  put(dataClass: DataClass, rows: Iterable<DumpRow | undefined>, onProblem: (problem: string) => void): void {
+    const table = this.tables.get(dataClass)!
+    table.indexes ??= new IndexBuild(indexesOf(dataClass), this.environment.path)
     this.environment.root.transactionSync(() => {
+      const isLast = this.rows.isLast(dataClass.tableNumber)
       for (const row of rows) {
-        const problem = this.putRow(dataClass, row)
+        const problem = row && this.putRow(dataClass, row, isLast)
         if (problem !== undefined) onProblem(problem)
+        table.rowCount++
       }
-      this.indexes.flush()
     })
     this.binaries.settle()
   }
 
-  /** Called when all entities of a dataclass were put. @param nextAutoIncrement counter of the dump */
-  complete(dataClass: DataClass, nextAutoIncrement = 1): void {
+  /**
+   * Called when all entities of a dataclass were put. Writes their indexes.
+   * @param nextAutoIncrement counter of the dump
+   * @param onProgress called with numbers of index entries
+   * @param onProblem called for an entity with a value that has to be unique and is not
+   */
+  complete(
+    dataClass: DataClass,
+    nextAutoIncrement: number | undefined,
+    onProgress: (done: number, total: number) => void,
+    onProblem: (rowId: number, problem: string) => void,
+  ): void {
     const table = this.tables.get(dataClass)!
+    table.nextAutoIncrement = Math.max(table.nextAutoIncrement, nextAutoIncrement ?? 1)
+    const total = table.rowCount * indexesOf(dataClass).length
+    let done = 0
+    let duplicates: Duplicate[] = []
+    for (const entries of table.indexes?.entries() ?? []) {
+      this.environment.root.transactionSync(() => this.indexes.putEntries(entries))
+      for (const duplicate of entries.attribute.unique ? this.duplicatesAmong(entries) : []) {
+        duplicates.push(duplicate)
+        if (duplicates.length >= 2 * MAX_DUPLICATES) duplicates = sortedByRow(duplicates).slice(0, MAX_DUPLICATES)
+      }
+      done += entries.rowIds.length
+      onProgress(done, total)
+    }
+    for (const duplicate of sortedByRow(duplicates)) onProblem(duplicate.rowId, this.describe(duplicate))
+    table.indexes = undefined
     table.isComplete = true
-    table.nextAutoIncrement = Math.max(table.nextAutoIncrement, nextAutoIncrement)
+  }
+
+  /** Removes temporary files after a failure. */
+  close(): void {
+    for (const { indexes } of this.tables.values()) indexes?.close()
   }
 
   /** Finds the entities of foreign keys that were put before their entities. */
@@ -112,18 +159,10 @@ export class StoreFiller {
   }
 
   /** @returns the reason why the row cannot be put */
-  private putRow(dataClass: DataClass, row: DumpRow): string | undefined {
+  private putRow(dataClass: DataClass, row: DumpRow, isLast: boolean): string | undefined {
     const table = this.tables.get(dataClass)!
-    const { layout, indexed, counter } = table
+    const { layout, counter } = table
     const { values, stamp, timestamp } = row
-    for (const attribute of indexed) {
-      if (!attribute.unique) continue
-      const value = valueAmong(values as ReadonlyMap<unknown, Value>, attribute)
-      if (value === null || this.holder(attribute, value) === undefined) continue
-      return attribute.together
-        ? `${attribute.name}: another entity has the values ${String(value).slice(0, 100)}, which are unique together`
-        : `${attribute.name}: another entity has the value ${excerptOf(attribute, value)}, which is unique`
-    }
     const rowId = table.rowCount
     const references = layout.references.map(relation => {
       const key = values.get(relation.foreignKey)!
@@ -142,9 +181,7 @@ export class StoreFiller {
     table.hasLateLinks ||= layout.references.some(
       ({ foreignKey }, i) => references[i] === undefined && values.get(foreignKey) !== null,
     )
-    table.rowCount++
-    for (const attribute of indexed)
-      this.indexes.put(attribute, valueAmong(values as ReadonlyMap<unknown, Value>, attribute), rowId)
+    table.indexes!.add(rowId, attribute => valueAmong(values as ReadonlyMap<unknown, Value>, attribute))
     for (const attribute of table.binaries) {
       const value = values.get(attribute)
       if (value instanceof BinaryValue)
@@ -157,7 +194,8 @@ export class StoreFiller {
     this.globalStamp = Math.max(this.globalStamp, globalStamp)
     const key = keyText(layout, values.get(dataClass.key)!)
     const bytes = encodeRow(layout, { key, stamp, globalStamp, timestamp, values, references })
-    this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), bytes as Buffer)
+    if (isLast) this.rows.append(dataClass.tableNumber, rowId, bytes)
+    else this.rows.put(dataClass.tableNumber, rowId, bytes)
     return undefined
   }
 
@@ -171,7 +209,7 @@ export class StoreFiller {
     const key = values.get(foreignKey)!
     if (target !== dataClass) return this.tables.get(target)!.isComplete ? this.findRelated(target, key) : undefined
     const ownKey = values.get(dataClass.key)!
-    return comparable(ownKey) === comparable(key) ? { rowId, key: ownKey } : this.findRelated(target, key)
+    return comparable(ownKey) === comparable(key) ? { rowId, key: ownKey } : undefined
   }
 
   private linkRow(dataClass: DataClass, rowId: number, bytes: Uint8Array): string | undefined {
@@ -195,7 +233,7 @@ export class StoreFiller {
     if (lossText !== undefined || values.size === 0) return lossText && `the entity ${row.key}: ${lossText}`
     const { stamp, globalStamp, timestamp } = row
     const changedRow = changeRow(row, { stamp, globalStamp, timestamp, values: values as RowValues, references })
-    this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), changedRow as Buffer)
+    this.rows.put(dataClass.tableNumber, rowId, changedRow)
     return undefined
   }
 
@@ -213,6 +251,31 @@ export class StoreFiller {
 
   private holder(attribute: StorageAttribute, value: Value): number | undefined {
     return this.indexes.holder(attribute, value, rowId => this.valueOf(attribute, rowId) as string)
+  }
+
+  /** The entities of entries whose value another entity has, too. */
+  private *duplicatesAmong({ attribute, ends, keys, rowEnds, rowIds }: IndexEntries): Generator<Duplicate> {
+    for (let i = 0, start = 0; i < keys.length; start = rowEnds[i++]!) {
+      if (rowEnds[i]! === start + 1) continue
+      const place = keys[i]!
+      const keyStart = place === 0 ? 0 : ends[place - 1]!
+      if (isNullKey(keyStart, ends[place]!)) continue
+      // The index holds only the beginning of a very long text.
+      const texts = isCutKey(keyStart, ends[place]!) ? new Set<string>() : undefined
+      for (let row = start; row < rowEnds[i]!; row++) {
+        const rowId = rowIds[row]!
+        const text = texts && fold(this.valueOf(attribute, rowId) as string)
+        if (texts ? texts.has(text!) : row > start) yield { attribute, rowId }
+        texts?.add(text!)
+      }
+    }
+  }
+
+  private describe({ attribute, rowId }: Duplicate): string {
+    const value = this.valueOf(attribute, rowId)
+    return attribute.together
+      ? `${attribute.name}: another entity has the values ${String(value).slice(0, 100)}, which are unique together`
+      : `${attribute.name}: another entity has the value ${excerptOf(attribute, value)}, which is unique`
   }
 
   private valueOf(attribute: StorageAttribute, rowId: number): Value {
@@ -233,11 +296,13 @@ const excerptOf = (attribute: StorageAttribute, value: Value): string =>
 const leadsNowhere = ({ foreignKey, target }: RelatedEntityAttribute, values: RowValues): string =>
   `${foreignKey.name}: there is no entity ${excerptOf(foreignKey, values.get(foreignKey)!)} in ${target.name}`
 
+const sortedByRow = (duplicates: Duplicate[]): Duplicate[] => duplicates.sort((a, b) => a.rowId - b.rowId)
+
 function emptyTable(dataClass: DataClass, layout: RowLayout): FilledTable {
   const storageAttributes = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
   return {
     layout,
-    indexed: indexesOf(dataClass),
+    indexes: undefined,
     binaries: storageAttributes.filter(({ type }) => isBinary(type)),
     counter: storageAttributes.find(({ autoFill }) => autoFill === 'increment'),
     remembered: new Map(),

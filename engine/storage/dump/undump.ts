@@ -79,6 +79,7 @@ async function fill(
   const { description } = dump
   // An unfinished store is removed by the next attempt, so LMDB need not sync.
   const environment = openEnvironment({ path, mapSizeBytes, isLogged: true })
+  let filler: StoreFiller | undefined
   try {
     const { catalog, layouts } = prepareStore({
       environment,
@@ -87,7 +88,7 @@ async function fill(
       numbers: description.tableNumbers,
       allowLoss: false,
     })
-    const filler = new StoreFiller(environment, layouts, description.globalStamp ?? 0)
+    filler = new StoreFiller(environment, layouts, description.globalStamp ?? 0)
     const blobs = new BlobReader(dump.path, environment.files)
     const problems = new Problems()
     const namesInDump = new Map([...classes].map(([name, now]) => [now, name]))
@@ -106,10 +107,12 @@ async function fill(
         now: new Date().toISOString(),
       })
       let count = 0
-      for (const file of name === undefined ? [] : dump.filesOf(name)) {
-        for await (const batch of batchesOf(dump.lines(file))) {
+      const firstLines: FirstLine[] = []
+      for (const { file, ...digest } of name === undefined ? [] : dump.filesOf(name)) {
+        firstLines.push({ file, rowId: count })
+        for await (const batch of batchesOf(dump.lines({ file, ...digest }))) {
           let line = 0
-          const onProblem = (text: string): void => problems.add(`${file.file}, line ${line}: ${text}`)
+          const onProblem = (text: string): void => problems.add(`${file}, line ${line}: ${text}`)
           const rows = readRows(
             batch,
             reader,
@@ -125,13 +128,17 @@ async function fill(
           onProgress({ what: 'reading entities', done, total: Math.max(total, done) })
           if (entities !== undefined && count > entities) break
         }
-        problems.demandNone()
       }
+      const onIndexProgress = (entryCount: number, allEntries: number): void =>
+        onProgress({ what: `writing indexes of ${dataClass.name}`, done: entryCount, total: allEntries })
+      filler.complete(dataClass, nextAutoIncrement, onIndexProgress, (rowId, text) =>
+        problems.add(`${lineOf(rowId, firstLines)}: ${text}`),
+      )
+      problems.demandNone()
       if (entities !== undefined && count !== entities) {
         const countText = count > entities ? 'more' : `${count}`
         throw new DumpError(`the dump has ${countText} entities of ${name}, its description says ${entities}`)
       }
-      filler.complete(dataClass, nextAutoIncrement)
       const fingerprints = storedCalculated(dataClass).flatMap(({ name: each }) =>
         Object.hasOwn(calculated, each) ? [[each, calculated[each]!] as const] : [],
       )
@@ -152,6 +159,7 @@ async function fill(
       )
     return result
   } finally {
+    filler?.close()
     await environment.close()
     for (const name of ['lock.mdb', 'readers.lock']) rmSync(join(path, name), { force: true })
   }
@@ -189,23 +197,33 @@ async function* batchesOf(source: AsyncIterable<Lines>): AsyncGenerator<readonly
   if (batch.length > 0) yield batch
 }
 
-/** @param onLine called before each line is read, with its number */
+/** The first line of a file, and the row id of its entity. */
+interface FirstLine {
+  readonly file: string
+  readonly rowId: number
+}
+
+function lineOf(rowId: number, firstLines: readonly FirstLine[]): string {
+  const first = firstLines.findLast(each => each.rowId <= rowId)!
+  return `${first.file}, line ${rowId - first.rowId + 1}`
+}
+
+/** @param onLine called before each line is read, with its number @returns the entities; undefined for one that cannot be read */
 function* readRows(
   batch: readonly Lines[],
   reader: DumpRowReader,
   onLine: (number: number) => void,
   onProblem: (text: string) => void,
-): Generator<DumpRow> {
+): Generator<DumpRow | undefined> {
   for (const { texts, first } of batch) {
     for (const [i, text] of texts.entries()) {
       onLine(first + i)
-      let row: DumpRow
+      let row: DumpRow | undefined
       try {
         row = reader.read(text)
       } catch (error) {
         if (!(error instanceof DumpError)) throw error
         onProblem(error.message)
-        continue
       }
       yield row
     }
