@@ -7,11 +7,11 @@ import { readTableState } from '../store-state.ts'
 import type { PlannedChange, TableChange } from './plan-migration.ts'
 
 /**
- * Microseconds for each entity, for a rough estimate: twice the CPU of small entities (22 to rewrite one, 9 for an index), as
+ * Microseconds for each entity, for a rough estimate: twice the CPU of small entities (22 to rewrite one, 5 for an index), as
  * larger ones and the disk take more.
  */
 const REWRITE_US = 45
-const INDEX_US = 18
+const INDEX_US = 10
 
 /** Describes the steps of a change of a store, a sentence each. Reads no rows. */
 export function describeChange(environment: Environment, plannedChange: PlannedChange): string[] {

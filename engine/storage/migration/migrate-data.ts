@@ -3,8 +3,9 @@ import { isBinary, type RelatedEntityAttribute, type RowAttribute } from '../../
 import type { Value } from '../../catalog/value.ts'
 import { encodeRow } from '../../row-format/encode-row.ts'
 import type { Environment } from '../environment.ts'
-import { attributeRange, binaryKey, indexPrefix, prefixEnd, rowKey } from '../keys.ts'
-import { addPostings } from '../postings.ts'
+import { IndexBuild } from '../index-build.ts'
+import { IndexWriter } from '../index-writer.ts'
+import { attributeRange, binaryKey, prefixEnd, rowKey } from '../keys.ts'
 import { convertStored, findByKey } from './convert-stored.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { MigrationPlan, TableChange } from './plan-migration.ts'
@@ -25,7 +26,6 @@ interface MigrationContext {
 
 /** Carries out a plan. Every step can be repeated, so a crash costs only time. */
 export function migrateData(context: MigrationContext, { removedClasses, changes }: MigrationPlan): void {
-  const { environment } = context
   for (const { tableNumber } of removedClasses) {
     const prefix = Buffer.alloc(2)
     prefix.writeUInt16BE(tableNumber)
@@ -38,11 +38,9 @@ export function migrateData(context: MigrationContext, { removedClasses, changes
       clear(context, 'index', start, prefixEnd(start))
     }
     if (change.oldLayout.version !== change.newLayout.version) {
-      eachSlice(context, change, 'rewrite', row => rewrite(environment, change, changes, row))
+      rewriteAll(context, change, changes)
     }
-    if (change.buildIndexes.length > 0) {
-      eachSlice(context, change, 'index', row => addToIndexes(environment, change, row))
-    }
+    if (change.buildIndexes.length > 0) buildIndexes(context, change)
   }
 }
 
@@ -66,23 +64,23 @@ function clear(
   }
 }
 
-function eachSlice(
+function rewriteAll(
   { environment, owner, onProgress }: MigrationContext,
-  { after }: TableChange,
-  what: 'rewrite' | 'index',
-  work: (row: StoredRow) => void,
+  change: TableChange,
+  changes: readonly TableChange[],
 ): void {
-  const total = readTableState(environment, after.tableNumber).rowCount
+  const { name, tableNumber } = change.after
+  const total = readTableState(environment, tableNumber).rowCount
   for (let first = 0, done = 0; ; ) {
-    const rows = [...tableRows(environment, after.tableNumber, first, SLICE)]
+    const rows = [...tableRows(environment, tableNumber, first, SLICE)]
     if (rows.length === 0) return
     environment.root.transactionSync(() => {
       owner?.verify()
-      rows.forEach(work)
+      for (const row of rows) rewrite(environment, change, changes, row)
     })
     first = rows.at(-1)!.rowId + 1
     done += rows.length
-    onProgress({ dataClass: after.name, what, done, total })
+    onProgress({ dataClass: name, what: 'rewrite', done, total })
   }
 }
 
@@ -157,12 +155,31 @@ function link(
   return rowId
 }
 
-function addToIndexes(
-  environment: Environment,
-  { newLayout, buildIndexes }: TableChange,
-  { rowId, bytes }: StoredRow,
-): void {
-  const row = new RowView(newLayout, bytes)
-  for (const attribute of buildIndexes)
-    addPostings(environment.index, indexPrefix(attribute, row.value(attribute) as Value), [rowId])
+/** Builds indexes, whose former entries have been removed. */
+function buildIndexes({ environment, owner, onProgress }: MigrationContext, change: TableChange): void {
+  const { newLayout } = change
+  const { name, tableNumber } = change.after
+  const total = readTableState(environment, tableNumber).rowCount
+  const build = new IndexBuild(change.buildIndexes, environment.path)
+  try {
+    let count = 0
+    for (const { rowId, bytes } of tableRows(environment, tableNumber)) {
+      const row = new RowView(newLayout, bytes)
+      build.add(rowId, attribute => row.value(attribute) as Value)
+      if (++count % SLICE === 0) onProgress({ dataClass: name, what: 'index', done: count / 2, total })
+    }
+    const indexes = new IndexWriter(environment.index)
+    let written = 0
+    for (const entries of build.entries()) {
+      environment.root.transactionSync(() => {
+        owner?.verify()
+        indexes.putEntries(entries)
+      })
+      written += entries.rowIds.length
+      const done = Math.round((count + written / change.buildIndexes.length) / 2)
+      onProgress({ dataClass: name, what: 'index', done, total })
+    }
+  } finally {
+    build.close()
+  }
 }
