@@ -1,6 +1,7 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import { quoteName } from './quote.ts'
+import type { ColumnForm } from './column-form.ts'
 import { isStorable } from './parameters.ts'
 import type { RemoteColumn, RemoteTable } from './remote-table.ts'
 import type { From } from './from.ts'
@@ -18,7 +19,8 @@ export type ColumnValues = ReadonlyMap<StorageAttribute, Value>
  * @param timestamp time of the rows, if the table has a column for it
  */
 export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[], timestamp: string): Statement {
-  const statement = rows.length === 1 ? valuesStatement(table, rows[0]!, timestamp) : undefined
+  const statement =
+    rows.length === 1 ? valuesStatement(table, rows[0]!, timestamp) : arraysStatement(table, rows, timestamp)
   if (statement) return statement
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -45,6 +47,60 @@ function valuesStatement(table: RemoteTable, row: ColumnValues, timestamp: strin
   return sql.parameters.statement(
     `INSERT INTO ${from.source} (${columns}) VALUES (${values}) RETURNING ${writtenRow(from)}`,
   )
+}
+
+/**
+ * Statement that inserts rows, with an array for each column, which takes the database less time than JSON. @returns undefined if some value
+ * has to be sent as JSON, or there is none
+ */
+function arraysStatement(table: RemoteTable, rows: readonly ColumnValues[], timestamp: string): Statement | undefined {
+  const { timestamp: timestampColumn } = table.dataClass.remote!
+  const attributes = [...rows[0]!.keys()]
+  if (attributes.length === 0) return undefined
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  const names: string[] = []
+  const arrays: string[] = []
+  for (const attribute of attributes) {
+    const column = sentColumn(table, attribute, INSERTED)
+    if (!column) return undefined
+    const text = arrayOf(rows, attribute, table.forms.get(attribute)!, NUMERIC.has(column.type))
+    if (!isStorable(text)) return undefined
+    names.push(quoteName(column.name))
+    arrays.push(sql.parameters.add(text, `${column.type}[]`))
+  }
+  if (new Set(names).size < names.length) return undefined
+  const values = names.map((_, i) => `r.c${i}`)
+  const aliases = names.map((_, i) => `c${i}`).join(', ')
+  if (timestampColumn !== undefined) {
+    names.push(quoteName(timestampColumn))
+    values.push(sql.parameters.add(timestamp, table.writtenColumns.get(timestampColumn)!.type))
+  }
+  return sql.parameters.statement(
+    `INSERT INTO ${from.source} (${names.join(', ')}) SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS r (${aliases}) RETURNING ${writtenRow(from)}`,
+  )
+}
+
+/** Types whose texts need no quotes in an array. */
+const NUMERIC = new Set(['bool', 'int2', 'int4', 'int8', 'float4', 'float8', 'numeric'])
+const SPECIAL = /["\\]/
+const SPECIALS = /["\\]/g
+
+/** Text of an array with the values of an attribute. */
+function arrayOf(
+  rows: readonly ColumnValues[],
+  attribute: StorageAttribute,
+  form: ColumnForm,
+  isNumeric: boolean,
+): string {
+  const elements = rows.map(row => {
+    const value = row.get(attribute)!
+    if (value === null) return 'NULL'
+    const text = String(form.json(value))
+    if (isNumeric) return text
+    return SPECIAL.test(text) ? `"${text.replace(SPECIALS, '\\$&')}"` : `"${text}"`
+  })
+  return `{${elements.join(',')}}`
 }
 
 /** Statement that converts a value to the type of its column, and fails if the database cannot. */
@@ -153,14 +209,12 @@ function assignmentsOf(
   { parameters }: PredicateSql,
   types: ReadonlySet<string>,
 ): Assignment[] | undefined {
-  const { stamp, timestamp: timestampColumn } = table.dataClass.remote!
+  const { timestamp: timestampColumn } = table.dataClass.remote!
   const assignments: Assignment[] = []
   for (const [attribute, value] of values) {
-    const form = table.forms.get(attribute)!
-    const column = scalarColumn(table, attribute)
-    if (!column || !types.has(column.type) || form.convert || column.name === stamp || column.name === timestampColumn)
-      return undefined
-    const text = value === null ? null : String(form.json(value))
+    const column = sentColumn(table, attribute, types)
+    if (!column) return undefined
+    const text = value === null ? null : String(table.forms.get(attribute)!.json(value))
     if (text !== null && !isStorable(text)) return undefined
     // Null is a parameter too, since each text of a statement is prepared.
     assignments.push({ name: quoteName(column.name), value: parameters.add(text, column.type), attribute })
@@ -172,11 +226,18 @@ function assignmentsOf(
 
 const STRUCTURED = new Set(['object', 'vector', 'image', 'blob'])
 
-/** The column of a scalar attribute whose values are texts, numbers, days or bools; undefined if it has several, or an enumeration. */
-function scalarColumn(table: RemoteTable, attribute: StorageAttribute): RemoteColumn | undefined {
-  const [column, ...others] = table.columns.get(attribute)!
-  const isScalar = others.length === 0 && column!.labels === null && !STRUCTURED.has(attribute.type)
-  return isScalar ? column : undefined
+/** The column of an attribute whose values are parameters of one of these types; undefined if they have to be sent as JSON. */
+function sentColumn(
+  { columns, forms, dataClass }: RemoteTable,
+  attribute: StorageAttribute,
+  types: ReadonlySet<string>,
+): RemoteColumn | undefined {
+  const [column, ...others] = columns.get(attribute)!
+  const { name, type, labels } = column!
+  const { stamp, timestamp } = dataClass.remote!
+  const isScalar = others.length === 0 && labels === null && !STRUCTURED.has(attribute.type)
+  const isSent = isScalar && types.has(type) && !forms.get(attribute)!.convert && name !== stamp && name !== timestamp
+  return isSent ? column : undefined
 }
 
 /**
