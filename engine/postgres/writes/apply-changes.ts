@@ -34,7 +34,7 @@ interface Applied {
  * @param guard additional condition for every change of a row
  * @throws {ProtocolError} none of the changes can be made
  */
-export async function applyChanges(
+export function applyChanges(
   place: Writable,
   rows: RemoteRows,
   changes: readonly RemoteChange[],
@@ -44,12 +44,48 @@ export async function applyChanges(
 ): Promise<Applied> {
   // A single statement is its own transaction.
   const isSingle = changes.length === 1
-  const work = isSingle ? one : isAtomic ? together : each
+  const apply = (run: Run): Promise<Applied> => {
+    const work = { rows, run, view, guard }
+    if (isSingle) return one(changes[0]!, work)
+    return isAtomic ? together(groupsOf(changes), work, changes.length) : each(groupsOf(changes), work)
+  }
   const isKept = ({ isStale, outcomes }: Applied): boolean =>
     !(isAtomic || isSingle) || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
+  return applied(place, apply, { isSingle, isKept }, { rows, view, limits })
+}
+
+/**
+ * Makes each change that the database accepts, in one transaction. The changes are found piece by piece, while the database makes those
+ * before them.
+ * @param next returns the changes of the next piece, undefined after the last one @param isKept false: none of the changes is kept
+ */
+export function applyPieces(
+  place: Writable,
+  rows: RemoteRows,
+  next: (outcomes: readonly ChangeOutcome[]) => Promise<readonly RemoteChange[] | undefined>,
+  isKept: () => boolean,
+  { view, limits }: { readonly view: View; readonly limits: StatementLimits },
+): Promise<Applied> {
+  const apply = (run: Run): Promise<Applied> => {
+    const outcomes: ChangeOutcome[] = []
+    async function* groups(): AsyncGenerator<readonly RemoteChange[]> {
+      for (let piece = await next(outcomes); piece; piece = await next(outcomes)) yield* groupsOf(piece)
+    }
+    return each(groups(), { rows, run, view, guard: undefined }, outcomes)
+  }
+  return applied(place, apply, { isSingle: false, isKept }, { rows, view, limits })
+}
+
+/** @throws {ProtocolError} none of the changes can be made */
+async function applied(
+  place: Writable,
+  apply: (run: Run) => Promise<Applied>,
+  options: { readonly isSingle: boolean; readonly isKept: (applied: Applied) => boolean },
+  { rows, view, limits }: { readonly rows: RemoteRows; readonly view: View; readonly limits: StatementLimits },
+): Promise<Applied> {
   try {
-    const applied = await place.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
-    return { ...applied, outcomes: await explainRefusals(applied.outcomes, changes, { place, rows, view, limits }) }
+    const result = await place.write(limits, apply, options)
+    return { ...result, outcomes: await explainRefusals(result.outcomes, { place, rows, view, limits }) }
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     if (isCollision(error)) return { outcomes: [], isStale: true, isCollision: true }
@@ -65,27 +101,27 @@ interface Work {
   readonly guard: LockGuard | undefined
 }
 
-type Apply = (changes: readonly RemoteChange[], work: Work) => Promise<Applied>
+type Groups = Iterator<readonly RemoteChange[]> | AsyncIterator<readonly RemoteChange[]>
 
-const one: Apply = async ([change], work) => {
-  const outcome = await tryChange(change!, work)
+async function one(change: RemoteChange, work: Work): Promise<Applied> {
+  const outcome = await tryChange(change, work)
   return outcome ? { outcomes: [outcome], isStale: false } : { outcomes: [], isStale: true }
 }
 
-/** Makes all changes, up to the first that fails. */
-const together: Apply = async (changes, work) => {
+/** Makes all changes, up to the first that fails. @param count number of changes */
+async function together(groups: Groups, work: Work, count: number): Promise<Applied> {
   const { run } = work
   const outcomes: ChangeOutcome[] = []
-  const inserts = new GroupInserts(groupsOf(changes), work, outcomes)
+  const inserts = new GroupInserts(groups, work, outcomes)
   await run(SAVEPOINT)
-  for (const group of inserts.groups) {
+  for (let group = await inserts.next(); group; group = await inserts.next()) {
     if (await inserts.insert(group)) continue
-    for (const change of group) {
+    for (const change of group.changes) {
       const outcome = await tryChange(change, work)
       if (!outcome) return { outcomes, isStale: true }
       outcomes.push(outcome)
       if (outcome.kind !== 'refused') continue
-      return { outcomes: undoneOutcomes(changes.length, outcomes.length - 1, outcome), isStale: false }
+      return { outcomes: undoneOutcomes(count, outcomes.length - 1, outcome), isStale: false }
     }
   }
   inserts.readRows()
@@ -96,16 +132,15 @@ const together: Apply = async (changes, work) => {
 export const undoneOutcomes = (count: number, at: number, refusal: ChangeOutcome): ChangeOutcome[] =>
   Array.from({ length: count }, (_, i) => (i === at ? refusal : { kind: 'undone' }))
 
-/** Makes each change that the database accepts. */
-const each: Apply = async (changes, work) => {
+/** Makes each change that the database accepts. @param outcomes receives outcomes in the order of the changes */
+async function each(groups: Groups, work: Work, outcomes: ChangeOutcome[] = []): Promise<Applied> {
   const { run } = work
-  const outcomes: ChangeOutcome[] = []
-  const inserts = new GroupInserts(groupsOf(changes), work, outcomes)
+  const inserts = new GroupInserts(groups, work, outcomes)
   await run(CHECK_AT_ONCE)
   await run(SAVEPOINT)
-  for (const group of inserts.groups) {
+  for (let group = await inserts.next(); group; group = await inserts.next()) {
     if (await inserts.insert(group)) continue
-    for (const change of group) {
+    for (const change of group.changes) {
       const outcome = await tryChange(change, work)
       if (!outcome) return { outcomes, isStale: true }
       await run(outcome.kind === 'refused' ? ROLLBACK_TO : NEXT)
@@ -116,38 +151,49 @@ const each: Apply = async (changes, work) => {
   return { outcomes, isStale: false }
 }
 
+interface Group {
+  readonly changes: readonly RemoteChange[]
+  /** Undefined for a single change. */
+  readonly statement: Statement | undefined
+}
+
 /** Inserts of several rows with one statement each. The thread works while the database does. */
 class GroupInserts {
-  readonly groups: readonly (readonly RemoteChange[])[]
-  private prepared: { readonly group: readonly RemoteChange[]; readonly statement: Statement } | undefined
+  /** The group after the current one. */
+  private upcoming: Promise<Group | undefined> | undefined
   /** Rows of the last group, without outcomes yet. */
   private written: readonly Cells[] = []
 
   /** @param outcomes receives outcomes in the order of the changes */
   constructor(
-    groups: Iterable<readonly RemoteChange[]>,
+    private readonly groups: Groups,
     private readonly work: Work,
     private readonly outcomes: ChangeOutcome[],
-  ) {
-    this.groups = [...groups]
+  ) {}
+
+  /** @returns undefined after the last group */
+  next(): Promise<Group | undefined> {
+    const group = this.upcoming ?? this.prepare()
+    this.upcoming = undefined
+    return group
   }
 
   /** @returns false if the rows of a group have to be inserted one by one */
-  async insert(group: readonly RemoteChange[]): Promise<boolean> {
+  async insert({ changes, statement }: Group): Promise<boolean> {
     const { rows, run } = this.work
-    if (group.length === 1) {
+    if (!statement) {
       this.readRows()
       return false
     }
     await run(NEXT)
-    const inserting = run(this.statement(group))
+    const inserting = run(statement)
       .then(cells => readAgain(cells, rows, run))
       .catch(() => [])
     this.readRows()
-    this.prepare(this.groups[this.groups.indexOf(group) + 1])
-    const writtenRows = await inserting
+    this.upcoming = this.prepare()
+    const [writtenRows] = await Promise.all([inserting, this.upcoming])
     // A trigger can skip rows.
-    const isWhole = writtenRows.length === group.length
+    const isWhole = writtenRows.length === changes.length
     await run(isWhole ? NEXT : ROLLBACK_TO)
     if (isWhole) this.written = writtenRows
     return isWhole
@@ -159,14 +205,15 @@ class GroupInserts {
     this.written = []
   }
 
-  private prepare(group: readonly RemoteChange[] | undefined): void {
-    if (group && group.length > 1) this.prepared = { group, statement: this.statement(group) }
+  private async prepare(): Promise<Group | undefined> {
+    const { value: changes, done } = await this.groups.next()
+    if (done) return undefined
+    return { changes, statement: changes.length > 1 ? this.statement(changes) : undefined }
   }
 
-  private statement(group: readonly RemoteChange[]): Statement {
-    if (this.prepared?.group === group) return this.prepared.statement
-    const values = group.map(change => change.values)
-    return insertStatement(this.work.rows.table, values, group[0]!.timestamp)
+  private statement(changes: readonly RemoteChange[]): Statement {
+    const values = changes.map(change => change.values)
+    return insertStatement(this.work.rows.table, values, changes[0]!.timestamp)
   }
 }
 
@@ -186,22 +233,22 @@ async function readAgain(writtenRows: readonly Cells[], rows: RemoteRows, run: R
 }
 
 /** Groups changes: runs of inserts with values for the same attributes, and single other changes. */
-function* groupsOf(changes: readonly RemoteChange[]): Generator<RemoteChange[]> {
-  let group: RemoteChange[] = []
-  let shape = ''
-  for (const change of changes) {
-    const changeShape = change.kind === 'insert' ? [...change.values.keys()].map(({ name }) => name).join() : undefined
-    if (group.length > 0 && (changeShape === undefined || changeShape !== shape || group.length === MAX_ROWS)) {
-      yield group
-      group = []
-    }
-    group.push(change)
-    if (changeShape === undefined) {
-      yield group
-      group = []
-    } else shape = changeShape
+function* groupsOf(changes: readonly RemoteChange[]): Generator<readonly RemoteChange[]> {
+  for (let start = 0; start < changes.length; ) {
+    const first = changes[start]!
+    let end = start + 1
+    while (end < changes.length && end - start < MAX_ROWS && isLike(changes[end]!, first)) end++
+    yield changes.slice(start, end)
+    start = end
   }
-  if (group.length > 0) yield group
+}
+
+/** True for two inserts with values for the same attributes. */
+function isLike(change: RemoteChange, first: RemoteChange): boolean {
+  if (change.kind !== 'insert' || first.kind !== 'insert' || change.values.size !== first.values.size) return false
+  const attributes = first.values.keys()
+  for (const attribute of change.values.keys()) if (attribute !== attributes.next().value) return false
+  return true
 }
 
 /** @returns undefined if the row has changed since it was read */
@@ -221,7 +268,7 @@ async function tryChange(change: RemoteChange, { rows, run, view, guard }: Work)
         ? [lockedError(change.key, table)]
         : problemsOf(error, table, values, view)
     if (!problems) throw error
-    return { kind: 'refused', problems, ...(isOfConversion(error) && { conversionError: error }) }
+    return { kind: 'refused', problems, ...(isOfConversion(error) && { unfit: { error, values } }) }
   }
   if (writtenRows.length > 0) return doneOutcome(writtenRows[0]!, rows)
   return change.kind === 'insert' ? leftOut(table) : undefined
@@ -234,7 +281,10 @@ export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
 })
 
 /** Outcome of a change that was made. The rows that the work has read are not updated, since it runs again with the outcomes. */
-const doneOutcome = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
+function doneOutcome(cells: Cells, rows: RemoteRows): ChangeOutcome {
+  const { rowId, row } = rows.encode(cells)
+  return { kind: 'done', rowId, row }
+}
 
 const lockedError = (key: Value, { dataClass }: RemoteTable): ProtocolError =>
   WriteErrors.LOCKED(describeValue(dataClass.key, key), dataClass.name)

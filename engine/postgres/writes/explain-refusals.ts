@@ -4,7 +4,7 @@ import { isOfStatement, type StatementLimits, type Writable } from '../database/
 import type { RemoteRows } from '../reads/remote-rows.ts'
 import { type ColumnValues, conversionStatement } from '../sql/write-statements.ts'
 import { problemsOf } from './refusals.ts'
-import type { ChangeOutcome, RemoteChange } from './remote-transaction.ts'
+import type { ChangeOutcome } from './remote-transaction.ts'
 
 /** Maximum number of statements that look for unfit values: an import can have many of them. */
 const MAX_STATEMENTS = 200
@@ -17,27 +17,22 @@ interface Refused {
 }
 
 /** Names the attributes of values that the database cannot convert: its errors do not name them, so each value is converted by itself. */
-export async function explainRefusals(
-  outcomes: readonly ChangeOutcome[],
-  changes: readonly RemoteChange[],
-  refused: Refused,
-): Promise<ChangeOutcome[]> {
+export async function explainRefusals(outcomes: readonly ChangeOutcome[], refused: Refused): Promise<ChangeOutcome[]> {
   const { rows, view } = refused
   const result: ChangeOutcome[] = []
   let statements = 0
-  for (const [i, outcome] of outcomes.entries()) {
-    const { values } = changes[i]!
-    const isUnexplained = outcome.kind === 'refused' && 'conversionError' in outcome
-    if (!isUnexplained || statements + values.size > MAX_STATEMENTS) {
+  for (const outcome of outcomes) {
+    const unfit = outcome.kind === 'refused' ? outcome.unfit : undefined
+    if (outcome.kind !== 'refused' || !unfit || statements + unfit.values.size > MAX_STATEMENTS) {
       result.push(outcome)
       continue
     }
+    const { error, values } = unfit
     statements += values.size
-    const { conversionError, problems } = outcome
     const attribute = await findUnfit(values, refused)
     result.push({
       kind: 'refused',
-      problems: problemsOf(conversionError, rows.table, values, view, attribute) ?? problems,
+      problems: problemsOf(error, rows.table, values, view, attribute) ?? outcome.problems,
     })
   }
   return result

@@ -37,8 +37,8 @@ export type ChangeOutcome =
   | {
       readonly kind: 'refused'
       readonly problems: readonly ProtocolError[]
-      /** Error of the database about a value of an attribute that it does not name. */
-      readonly conversionError?: unknown
+      /** Error of the database about one of these values, which it does not name. */
+      readonly unfit?: { readonly error: unknown; readonly values: ColumnValues }
     }
   /** The database would have accepted it, but another change of the transaction was refused. */
   | { readonly kind: 'undone' }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { StorageAttribute } from '../../catalog/attribute.ts'
+import { isBinary, type StorageAttribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../base/errors.ts'
@@ -33,7 +33,7 @@ import {
   type SaveLimits,
 } from '../../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
-import { applyChanges, leftOut, undoneOutcomes } from './apply-changes.ts'
+import { applyChanges, applyPieces, leftOut, undoneOutcomes } from './apply-changes.ts'
 import { DirectTransaction, isDirect, type NamedEntity, namedEntity, updateDirectly } from './direct-update.ts'
 import type { Database, StatementLimits } from '../database/database.ts'
 import type { Databases } from '../tables/databases.ts'
@@ -44,11 +44,14 @@ import type { Repeat } from '../reads/remote-bytes.ts'
 import type { RemoteReads } from '../reads/remote-reads.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
 import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+import { runUnlessSuspended, SavePieces } from './save-pieces.ts'
 import { SharedLocks } from '../locks/shared-locks.ts'
 
 /** Number of times that a save begins again because its rows have changed meanwhile. */
 const MAX_STALE = 5
 const SLICE_SIZE = 10_000
+/** Number of new entities that are checked while the database inserts those before them. */
+const PIECE_SIZE = 1_000
 
 /** A deletion. Plain data. */
 interface RemoteDeletion extends Deletion {
@@ -81,6 +84,8 @@ interface Saving {
   readonly request: SaveRequest
   readonly view: View
   readonly dataClass: DataClass
+  /** True for a slice of new entities that may be checked piece by piece. */
+  readonly isPiecewise?: boolean
 }
 
 interface RemoteWriterOptions {
@@ -128,8 +133,12 @@ export class RemoteWriter {
     const entity = limits.transaction ? undefined : namedEntity(request, body, dataClass)
     const savedEntity = entity && (await this.updateUnread(entity, steps, { request, view, dataClass }, repeat, limits))
     if (savedEntity) return { kind: 'save', many: body.many, entities: [savedEntity], globalStamp: 0 }
+    const mayHaveKeys = namesKeys(request.body)
     for (let first = 0; !steps.outcome; first += SLICE_SIZE) {
-      await this.step(steps, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
+      const keys = mayHaveKeys ? keysOf(body, dataClass, first) : []
+      const isPiecewise =
+        keys.length === 0 && body.length - first > PIECE_SIZE && this.mayPiece(request, dataClass, limits)
+      await this.step(steps, { request, view, dataClass, isPiecewise }, keys, repeat, limits)
     }
     if ('kind' in steps.outcome) return steps.outcome as SaveResult
     throw new ProtocolError(steps.outcome)
@@ -255,16 +264,22 @@ export class RemoteWriter {
 
   private async step(
     steps: SaveSteps,
-    { request, view, dataClass }: Saving,
+    saving: Saving,
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: WriteLimits,
   ): Promise<void> {
+    const { request, view, dataClass } = saving
     const { layouts, databases, now, records } = this.options
     const timestamp = new Date(now()).toISOString()
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
-    let outcomes: ChangeOutcome[] = []
+    let outcomes: readonly ChangeOutcome[] = []
+    if (saving.isPiecewise) {
+      const applied = await this.savePieces(steps, saving, { timestamp, uuids }, repeat, limits)
+      if (!applied) return
+      outcomes = applied
+    }
     /** Changes that found no row with their stamps. */
     const missedChanges = new Set<string>()
     for (let stale = 0; ; ) {
@@ -315,6 +330,48 @@ export class RemoteWriter {
         if (change.kind === 'update') rows.delete(rows.idOf(change.key))
       }
     }
+  }
+
+  /** True for a save whose entities have no bytes, whose sum has a limit, and which is not a part of another transaction. */
+  private mayPiece(request: SaveRequest, { attributes }: DataClass, { transaction }: WriteLimits): boolean {
+    const hasBytes = attributes.some(each => each.kind === 'storage' && isBinary(each.type))
+    return !transaction && !hasBytes && !isOneTransaction(request)
+  }
+
+  /**
+   * Saves a slice of new entities in one transaction. Its pieces are checked while the database inserts those before them.
+   * @returns undefined if the entities are saved; otherwise the slice has to be checked as a whole, with these outcomes
+   */
+  private async savePieces(
+    steps: SaveSteps,
+    { request, view, dataClass }: Saving,
+    { timestamp, uuids }: { readonly timestamp: string; readonly uuids: string[] },
+    repeat: Repeat,
+    limits: WriteLimits,
+  ): Promise<readonly ChangeOutcome[] | undefined> {
+    const { layouts, databases, records } = this.options
+    const rows = await repeat(reads => reads.rowsOf(dataClass))
+    const database = databases.database(dataClass.remote!.connection)
+    await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
+    let uuidCount = 0
+    const uuid = () => (uuids[uuidCount++] ??= newUuid())
+    const pieces = new SavePieces(steps, SLICE_SIZE, () =>
+      repeat(reads => {
+        const transaction = new RemoteTransaction(dataClass, reads, layouts, records, [])
+        const context = { ...this.stepContext(transaction, rows, timestamp, uuid), sliceSize: PIECE_SIZE }
+        return runUnlessSuspended(() => ({ transaction, accept: steps.step(context) }))
+      }),
+    )
+    const work = applyPieces(
+      database,
+      rows,
+      outcomes => pieces.next(outcomes),
+      () => !pieces.isStopped,
+      { view, limits },
+    )
+    const { outcomes, isStale } = await this.sound(database, work)
+    if (isStale || pieces.isStopped) return pieces.takeBack()
+    return pieces.finish(outcomes) ? undefined : outcomes
   }
 
   private stepContext(
@@ -368,6 +425,12 @@ function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[]
 
 /** True if the database gives the attribute a number when it has no value. */
 const isNumbered = ({ autoFill, mandatory }: StorageAttribute): boolean => autoFill === 'increment' && mandatory
+
+/** False for a body in which no member is called `__KEY`, not even with an escape. */
+function namesKeys({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  return bytes.includes('__KEY') || bytes.includes('\\u')
+}
 
 /** Keys of existing entities among the elements of a slice. */
 function keysOf(

@@ -87,6 +87,27 @@ export class SaveSteps implements WriteSteps {
     }
   }
 
+  /** Number of entities with results. */
+  get count(): number {
+    return this.entities.length
+  }
+
+  /** Replaces results that were accepted before they were complete, from the entity `start` on. */
+  complete(start: number, end: number, entityOf: (entity: SavedEntity) => SavedEntity): void {
+    for (let i = start; i < end; i++) this.entities[i] = entityOf(this.entities[i]!)
+  }
+
+  /** @returns a function that takes back all results from now on, because their transaction was not kept */
+  checkpoint(): () => void {
+    const { count, describedCount, moment } = this
+    return () => {
+      this.entities.length = count
+      this.describedCount = describedCount
+      this.moment = moment
+      this.outcome = undefined
+    }
+  }
+
   fail(error: ErrorData): void {
     // Durable slices stay; the remaining entities are reported with the failure.
     if (this.entities.length === 0) this.outcome = error
