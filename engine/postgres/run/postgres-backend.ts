@@ -15,6 +15,7 @@ import type {
   SaveRequest,
   SaveResult,
 } from '../../write/contract/requests.ts'
+import { openPacked, PackedResult } from '../../write/contract/packed-result.ts'
 import { DatabaseProbes } from './database-probes.ts'
 import type { Probe } from './probe.ts'
 import type { RemoteHere } from './remote-here.ts'
@@ -63,10 +64,13 @@ export class PostgresBackend implements Backend {
     )
   }
 
-  save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+  async save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const { here, scope } = this.options
     if (here?.maySave(request)) return here.save(request, scope, caller)
-    return this.ask({ kind: 'remoteSave', request }, caller)
+    const bytes = (await this.options.remote.run({ kind: 'remoteSave', request }, caller)) as Uint8Array
+    return bytes.buffer instanceof SharedArrayBuffer
+      ? new PackedResult(openPacked(bytes))
+      : (deserialize(bytes) as SaveResult)
   }
 
   delete(deletion: Deletion, caller?: Caller): Promise<DeleteResult> {

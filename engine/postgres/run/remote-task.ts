@@ -9,6 +9,8 @@ import { type RemoteScope, RemoteWork } from './remote-work.ts'
 import type { PoolMessage, PoolOutcome } from '../../placement/pool/messages.ts'
 import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
 import { exportLimits, isExport } from '../../query/tasks/task.ts'
+import { isLargeResult, joinPacked, packResult } from '../../write/contract/packed-result.ts'
+import type { SaveResult } from '../../write/contract/requests.ts'
 
 /** Interval at which tasks that wait for a database check whether their answers are still needed, in milliseconds. */
 const WATCH_MS = 50
@@ -55,7 +57,7 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: controller.signal, user, isCode })
   const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options, registry)
   try {
-    if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array
+    if (isWrite(task)) return bytesOfResult(await work.write(task))
     const { views, layouts, queries } = store
     // The bytes must be copied before another task of this thread writes an answer.
     return await work.repeat(
@@ -70,6 +72,13 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
     sink?.close()
     releaseBuffers()
   }
+}
+
+/** A large result of a save is shared: as objects, it costs this thread and the kernel more than its answer. */
+function bytesOfResult(result: unknown): Uint8Array {
+  const { kind } = (result ?? {}) as { kind?: unknown }
+  if (kind === 'save' && isLargeResult(result as SaveResult)) return joinPacked(packResult(result as SaveResult))
+  return move(serialize(result)) as unknown as Uint8Array
 }
 
 const isWrite = (task: Task | RemoteWriteTask): task is RemoteWriteTask => task.kind.startsWith('remote')

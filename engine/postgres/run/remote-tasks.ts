@@ -6,7 +6,7 @@ import type { Connection } from '../database/database.ts'
 import type { RemoteBytes } from '../reads/remote-bytes.ts'
 import type { RemoteChange } from '../writes/remote-writer.ts'
 
-/** A change of entities that are in a database, or bytes of one. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
+/** A change of entities that are in a database, or bytes of one. The answer is the result, as `v8.serialize` writes it; undefined where there is none. That of a large save is in shared memory, as `joinPacked` writes it. */
 export type RemoteWriteTask =
   | RemoteChange
   | { readonly kind: 'remoteBytes'; readonly bytes: RemoteBytes }

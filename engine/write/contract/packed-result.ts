@@ -60,6 +60,44 @@ export function packResult(result: SaveResult): PackedSave {
   return { kind, many, globalStamp, status: statusOf(result), rows, index, failures: packedFailures }
 }
 
+/** Words before the parts of a packed result: `many`, status, both halves of the global stamp, lengths of the parts in bytes. */
+const HEAD_WORDS = 7
+const HIGH = 2 ** 32
+
+/** A packed result as one array in shared memory, for outcomes that are bytes. */
+export function joinPacked({ many, status, globalStamp, index, rows, failures }: PackedSave): Uint8Array {
+  const parts = [new Uint8Array(index.buffer, index.byteOffset, index.byteLength), rows, failures]
+  const lengths = parts.map(part => part.length)
+  const head = Uint32Array.of(many ? 1 : 0, status, globalStamp % HIGH, Math.floor(globalStamp / HIGH), ...lengths)
+  const bytes = new Uint8Array(new SharedArrayBuffer(lengths.reduce((sum, length) => sum + length, head.byteLength)))
+  let end = 0
+  for (const part of [new Uint8Array(head.buffer), ...parts]) {
+    bytes.set(part, end)
+    end += part.length
+  }
+  return bytes
+}
+
+/** Opens the result of {@link joinPacked} in place. */
+export function openPacked({ buffer, byteOffset }: Uint8Array): PackedSave {
+  const [many, status, low, high, ...lengths] = new Uint32Array(buffer, byteOffset, HEAD_WORDS)
+  let at = byteOffset + HEAD_WORDS * Uint32Array.BYTES_PER_ELEMENT
+  const [index, rows, failures] = lengths.map(length => {
+    const part = new Uint8Array(buffer, at, length)
+    at += length
+    return part
+  }) as [Uint8Array, Uint8Array, Uint8Array]
+  return {
+    kind: 'save',
+    many: many === 1,
+    status: status!,
+    globalStamp: high! * HIGH + low!,
+    index: new Uint32Array(index.buffer, index.byteOffset, index.length / Uint32Array.BYTES_PER_ELEMENT),
+    rows,
+    failures,
+  }
+}
+
 /** A packed result with the interface of any other: its entities are unpacked on first use. */
 export class PackedResult implements SaveResult {
   readonly kind = 'save'
