@@ -7,6 +7,7 @@ import { FIRST_TASK_ROW } from '../../query/plan/nodes/remote-query.ts'
 import { encodeRow } from '../../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
+import { AttributeValues } from '../../write/value/attribute-values.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
 import type { ColumnForm } from '../sql/column-form.ts'
@@ -64,6 +65,7 @@ export class RemoteRows {
   private readonly rows = new Map<number, RowView | undefined>()
   private readonly readers: readonly { readonly attribute: StorageAttribute; readonly read: ColumnForm['read'] }[]
 
+  private lastTime = { text: '', iso: NO_TIME }
   /** Index of the key in a row of the database. */
   private readonly keyAt: number
 
@@ -138,7 +140,7 @@ export class RemoteRows {
    */
   encode(cells: Cells): { readonly rowId: number; readonly row: RowView } {
     const { dataClass } = this.table
-    const values = new Map<RowAttribute, Value>()
+    const values = new AttributeValues<RowAttribute>()
     let at = 0
     for (const { attribute, read } of this.readers) {
       const cell = cells[at++]!
@@ -164,11 +166,17 @@ export class RemoteRows {
       key: keyText(this.layout, key),
       stamp,
       globalStamp: stamp,
-      timestamp: changeTime == null ? NO_TIME : timeOf(changeTime),
+      timestamp: changeTime == null ? NO_TIME : this.timeOf(changeTime),
       values,
       references: NO_REFERENCES,
     })
     return { rowId, row: new RowView(this.layout, bytes, 0, bytes.length, true) }
+  }
+
+  /** Rows that were written together have the same time. */
+  private timeOf(text: string): string {
+    if (text !== this.lastTime.text) this.lastTime = { text, iso: isoTime(text) }
+    return this.lastTime.iso
   }
 
   /** The key of a row, without which it has no address. @throws {RemoteErrors.VALUE} */
@@ -179,7 +187,7 @@ export class RemoteRows {
 }
 
 /** ISO 8601 text with milliseconds for a time of the database. */
-function timeOf(text: string): string {
+function isoTime(text: string): string {
   try {
     return readIsoTime(text)
   } catch {

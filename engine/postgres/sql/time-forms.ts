@@ -2,6 +2,7 @@ import type { Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
 import { type ColumnForm, plainForm } from './column-form.ts'
 import { at, between, type Cut } from './cut.ts'
+import { formatDate } from '../../catalog/types/wire-date.ts'
 import { keepsDaysOnly } from './interval-fields.ts'
 import { readClock, readDateTime, readInterval } from './read-text.ts'
 import { Unfit } from './unfit.ts'
@@ -19,16 +20,19 @@ function inEra(ms: number, rest: (date: Date) => string): string {
   return `${day}${rest(date)}${year > 0 ? '' : ' BC'}`
 }
 
-const dayText = (ms: number): string => inEra(ms, () => '')
+const dayText = (ms: number): string => (isUsual(ms) ? formatDate(ms, true, ISO) : inEra(ms, () => ''))
 
 function momentText(ms: number, zone: string): string {
-  const text = new Date(ms).toISOString()
-  // Years from 1 to 9999, which need no era.
-  if (text.length === ISO_LENGTH && !text.startsWith('0000')) return `${text.slice(0, 10)} ${text.slice(11, 23)}${zone}`
-  return inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
+  if (!isUsual(ms)) return inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
+  const text = formatDate(ms, false, ISO)
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}${zone}`
 }
 
-const ISO_LENGTH = '2020-01-31T08:30:00.000Z'.length
+/** True for the years from 1000 to 9999, which take a fraction of the time to format. */
+const isUsual = (ms: number): boolean => ms >= YEAR_1000 && ms < YEAR_10000
+const YEAR_1000 = Date.UTC(1000, 0)
+const YEAR_10000 = Date.UTC(10_000, 0)
+const ISO = { dateOnlyFormat: 'iso' } as const
 
 /** Day that begins with the last time that JavaScript can represent. */
 const LAST = '275760-09-13'
