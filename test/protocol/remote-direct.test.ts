@@ -24,6 +24,12 @@ CREATE FUNCTION ${table}_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RETURN NEW; END $$;
 CREATE TRIGGER guard BEFORE UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_guard();`,
 ).join('\n')
+/** A table with a rule, whose changes PostgreSQL refuses in a part of a statement. */
+const RULED = `
+CREATE TABLE ruled (${COLUMNS});
+CREATE TABLE ruled_log (id int, name text);
+CREATE RULE log AS ON UPDATE TO ruled DO ALSO INSERT INTO ruled_log VALUES (NEW.id, NEW.name);
+INSERT INTO ruled (id, name) VALUES (1, 'Ann');`
 /** The server does not compare values in the statement for a table with policies, which do not apply to its owner. */
 const POLICIES = 'ALTER TABLE usual ENABLE ROW LEVEL SECURITY;'
 const ROWS = TABLES.map(
@@ -62,7 +68,10 @@ const classOf = (table: string) => ({
   key: 'id',
   attributes: { ...attributes, label: { kind: 'alias', path: 'name' } },
 })
-const model = { name: 'direct', dataClasses: { Direct: classOf('direct'), Usual: classOf('usual') } }
+const model = {
+  name: 'direct',
+  dataClasses: { Direct: classOf('direct'), Usual: classOf('usual'), Ruled: classOf('ruled') },
+}
 
 interface Case {
   readonly of?: number
@@ -141,7 +150,7 @@ const postgres = await startPostgres()
 if (typeof postgres === 'string') t.comment(`skipped: ${postgres}`)
 else {
   t.teardown(() => postgres.stop())
-  await postgres.run(SQL + POLICIES)
+  await postgres.run(SQL + POLICIES + RULED)
   const server = await startServer(
     t,
     { model, rows: {} },
@@ -181,4 +190,19 @@ else {
       t.equal(plain((await server.get(`/Direct(1)`)).text), plain((await server.get(`/Usual(1)`)).text))
     })
   }
+
+  await t.test('a table with rules is updated in the usual way, on the same connection', async t => {
+    const connections = async (): Promise<number[]> => {
+      const text = `SELECT pid FROM pg_stat_activity WHERE application_name = 'tesser' ORDER BY pid`
+      return (await client.query(text)).rows.map(({ pid }) => pid)
+    }
+    const update = async (__STAMP: number, name: string) =>
+      (await server.post('/Ruled?$method=update', { __KEY: '1', __STAMP, name })).json
+    t.match(await update(1, 'Bob'), { __STAMP: 2, name: 'Bob' })
+    const before = await connections()
+    t.match(await update(2, 'Cy'), { __STAMP: 3, name: 'Cy' })
+    t.match(await update(2, 'Di'), { __ERROR: [{ errCode: 1263 }, {}] }, 'of another version')
+    t.same(await connections(), before)
+    t.same((await client.query('SELECT name FROM ruled_log')).rows, [{ name: 'Bob' }, { name: 'Cy' }])
+  })
 }
