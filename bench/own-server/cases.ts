@@ -2,6 +2,7 @@ import type { OwnServerCase } from './own-server-case.ts'
 import backup from './backup.bench.ts'
 import databases from './databases.bench.ts'
 import events from './events.bench.ts'
+import fill from './fill.bench.ts'
 import importBesideReads from './import.bench.ts'
 import lines from './lines.bench.ts'
 import metrics from './metrics.bench.ts'
@@ -15,6 +16,7 @@ export const OWN_SERVER_CASES: readonly OwnServerCase[] = [
   backup,
   databases,
   events,
+  fill,
   image,
   importBesideReads,
   lines,
