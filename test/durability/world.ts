@@ -50,6 +50,11 @@ export const city = (body: object): SaveRequest => ({
   atomic: false,
 })
 
+/** Number of cities in a large save, whose body is beyond what the writer reads as a whole. */
+export const CITIES = 4_000
+
+export const cityName = (save: string, index: number): string => `${save} ${index} ${'of a large save '.repeat(8)}`
+
 /** The same store behind an engine, which keeps entity sets. */
 export const openWorld = (path: string): Promise<Engine> => openEngine(options(path))
 
