@@ -158,10 +158,14 @@ export class PostingIndex {
       this.extend(at, where, rowIds)
       return
     }
-    const all = isRow(where) ? Uint32Array.of(where >>> 1, ...rowIds) : rowIds
-    const list = this.newList(all.length > MAX_LISTED ? 0 : Math.max(MIN_LIST, all.length))
-    words[wordIndex(list, LENGTH)] = all.length
-    if (all.length <= MAX_LISTED) words.set(all, entriesStart(list))
+    const length = isRow(where) ? 1 : 0
+    const newLength = length + rowIds.length
+    const list = this.newList(newLength > MAX_LISTED ? 0 : Math.max(MIN_LIST, newLength))
+    words[wordIndex(list, LENGTH)] = newLength
+    if (newLength <= MAX_LISTED) {
+      if (isRow(where)) words[entriesStart(list)] = where >>> 1
+      words.set(rowIds, entriesStart(list) + length)
+    }
     Atomics.store(words, at + 1, list)
   }
 

@@ -199,7 +199,8 @@ export class MemoryWriter {
     })
     const { allocator } = this.space
     this.providedEnd = Math.max(this.providedEnd, allocator.end)
-    this.wantedEnd = allocator.end + Math.min(MAX_PROVIDED_BYTES, allocator.end - end)
+    // Without the bound, a full memory would never have enough.
+    this.wantedEnd = Math.min(allocator.end + Math.min(MAX_PROVIDED_BYTES, allocator.end - end), this.heap.size)
   }
 
   /** True if the last commit was large, and memory for another one is not ready yet. */
@@ -212,9 +213,8 @@ export class MemoryWriter {
    * everything that is written to it.
    */
   provide(): void {
-    const end = Math.min(this.providedEnd + PROVIDED_BYTES, this.heap.size)
-    this.heap.provide(this.providedEnd as Address, end - this.providedEnd)
-    this.providedEnd = end
+    this.heap.provide(this.providedEnd as Address, PROVIDED_BYTES)
+    this.providedEnd += PROVIDED_BYTES
   }
 
   private apply(change: CommittedChange): void {

@@ -54,6 +54,21 @@ for (const kib of inTurn([256, 512, 1024, 2048, 4096, 16384], 2)) {
   })
 }
 
+t.test('memory is provided for the next large commit, up to the end of a full one', async t => {
+  const world = openMemoryWorld(t, testModel, 8 * 2 ** 20)
+  world.commit(write => write.insert('Company', { code: 'acme', name: 'Acme' }))
+  world.fill()
+  let isProvided = false
+  for (let round = 0; round < 5; round++) {
+    world.commit(insertPeople(round * 7_000, 7_000))
+    let count = 0
+    for (; world.writer.isShort && count < 1_000; count++) world.writer.provide()
+    isProvided ||= count > 0
+    t.ok(count < 1_000, `commit ${round}: ${count} times`)
+  }
+  t.ok(isProvided)
+})
+
 t.test('reads from LMDB see the same commit as the rest of the query', async t => {
   const world = openMemoryWorld(t, testModel)
   const photo = world.rows.attribute('Person', 'photo')

@@ -174,9 +174,33 @@ t.test('a value of too many rows is left to the column', async t => {
   const built = new PostingIndex(space)
   built.build(rowIds, new Uint32Array(9000).fill(1))
   built.add(1, 9000)
-  for (const { table } of [added, built]) {
+  const extended = new PostingIndex(space)
+  extended.build(new Uint32Array(0), new Uint32Array(0))
+  extended.add(1, 0)
+  // More than a call can have arguments.
+  extended.addAll(
+    1,
+    Uint32Array.from({ length: 200_000 }, (_, i) => i + 1),
+  )
+  for (const { table } of [added, built, extended]) {
     t.equal(candidateRows(space.heap, table, 1), undefined)
     t.equal(candidateCount(space.heap, table, 1), Number.POSITIVE_INFINITY)
+  }
+})
+
+t.test('rows of one value are listed whether they are added alone or together', async t => {
+  const space = workspace()
+  const index = new PostingIndex(space)
+  index.build(new Uint32Array(0), new Uint32Array(0))
+  const rowIds: number[] = []
+  for (const count of [1, 3, 1, 2, 100, 1, 4_000]) {
+    const added = Uint32Array.from({ length: count }, (_, i) => rowIds.length + i)
+    index.addAll(5, added)
+    rowIds.push(...added)
+    t.strictSame(
+      [...candidateRows(space.heap, index.table, 5)!].sort((a, b) => a - b),
+      rowIds,
+    )
   }
 })
 
