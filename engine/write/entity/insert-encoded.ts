@@ -84,10 +84,12 @@ export class EncodedInsertion {
     const { added, piece, context, numbered } = this
     if (added.length === 0) return
     const { dataClass, transaction, rules } = context
-    const rowIds = Uint32Array.from(added, ({ rowId }) => rowId)
+    const rowIds = new Uint32Array(added.length)
+    for (let row = 0; row < added.length; row++) rowIds[row] = added[row]!.rowId
     const entries = rules.indexes.map((attribute, i) => {
       const { values, numbers } = piece!.indexes[i]!
-      const places = Uint32Array.from(added, ({ element }) => numbers[element]!)
+      const places = new Uint32Array(added.length)
+      for (let row = 0; row < added.length; row++) places[row] = numbers[added[row]!.element]!
       return entriesByKey(attribute, values, places, rowIds)
     })
     if (numbered.rowIds.length > 0) entries.push(entriesOfNumbers(dataClass.key, numbered))
