@@ -89,7 +89,7 @@ t.test(
     t.same(client.returned, [])
     clients.give(client, false)
     t.same(client.returned, ['kept'])
-    t.equal(pool.made.length, 1, 'nobody waits any more')
+    t.equal(pool.made.length, 1, 'nobody is waiting')
   },
 )
 

@@ -74,7 +74,7 @@ t.test('a piece that needs rows ends the pieces', async t => {
   t.equal(pieces.isStopped, false)
   t.equal(await pieces.next([DONE, DONE]), undefined)
   t.equal(pieces.isStopped, true)
-  t.equal(await pieces.next([DONE, DONE]), undefined, 'nothing is checked any more')
+  t.equal(await pieces.next([DONE, DONE]), undefined, 'nothing is left to be checked')
   t.same(pieces.takeBack(), [])
   t.same(numbers(), [-1])
 })
