@@ -189,10 +189,9 @@ export class LocalLog implements CommitLog {
     const descriptor = openSync(path, 'r+')
     let dataEnd = bytes.length
     while (dataEnd > end && bytes[dataEnd - 1] === 0) dataEnd--
-    if (dataEnd > end) {
-      writeAll(descriptor, Buffer.alloc(dataEnd - end), end)
-      fdatasyncSync(descriptor)
-    }
+    if (dataEnd > end) writeAll(descriptor, Buffer.alloc(dataEnd - end), end)
+    // The thread that wrote the last record may have ended before its sync.
+    fdatasyncSync(descriptor)
     this.current = { descriptor, salt, bytes: bytes.length, end }
   }
 
