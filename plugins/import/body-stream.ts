@@ -18,14 +18,18 @@ const LIMITS = { bodyBytes: Number.MAX_SAFE_INTEGER, totalTimeoutMs: 24 * 3_600_
 export function receiveRows(request: RestRequest, signal: AbortSignal): { bytes: AsyncIterable<Buffer>; end(): void } {
   const stream = new PassThrough({ highWaterMark: HELD_BYTES })
   const endController = new AbortController()
+  /** Shared by the pieces that were received before the client was told to wait. */
+  let drain: Promise<void> | undefined
   // The bytes of a piece are valid during the call.
-  const take = (piece: Uint8Array): undefined | Promise<void> =>
-    stream.destroyed || stream.write(Buffer.from(piece))
-      ? undefined
-      : once(stream, 'drain', { signal: endController.signal }).then(
-          () => {},
-          () => {},
-        )
+  const take = (piece: Uint8Array): undefined | Promise<void> => {
+    if (stream.destroyed || stream.write(Buffer.from(piece))) return
+    drain ??= once(stream, 'drain', { signal: endController.signal })
+      .catch(() => {})
+      .then(() => {
+        drain = undefined
+      })
+    return drain
+  }
   request.streamBody(take, LIMITS).then(
     () => stream.end(),
     error => stream.destroy(error),
