@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { stringifyExact } from '../base/exact-json.ts'
 import { ownMember } from '../base/json-object.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
@@ -13,24 +14,38 @@ export interface RowBatch {
   readonly ends: Uint32Array
 }
 
+/** Characters that are encoded in one turn of the event loop, in a millisecond, because the thread also serves requests. */
+const CHARACTERS_PER_TURN = 64 * 1024
+
 /** @param texts an empty one is not read, nor one that could not be decoded */
-export function rowBatch(format: RowFormat, texts: readonly string[]): RowBatch {
-  const whole = texts.join('')
-  // A lone surrogate cannot be encoded.
-  if (hasUndecodable(whole))
-    return rowBatch(
-      format,
-      texts.map(text => (hasUndecodable(text) ? '' : text)),
-    )
-  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(whole)))
-  bytes.write(whole)
-  const isAscii = bytes.length === whole.length
-  let end = 0
-  const ends = Uint32Array.from(texts, text => {
-    end += isAscii ? text.length : Buffer.byteLength(text)
-    return end
-  })
+export async function rowBatch(format: RowFormat, texts: readonly string[]): Promise<RowBatch> {
+  const ends = new Uint32Array(texts.length)
+  const parts: string[] = []
+  let byteCount = 0
+  for (let start = 0; start < texts.length; ) {
+    let some = textsOfTurn(texts, start)
+    // A lone surrogate cannot be encoded.
+    if (hasUndecodable(some.join(''))) some = some.map(text => (hasUndecodable(text) ? '' : text))
+    const part = some.join('')
+    const isAscii = Buffer.byteLength(part) === part.length
+    for (const text of some) ends[start++] = byteCount += isAscii ? text.length : Buffer.byteLength(text)
+    parts.push(part)
+    await nextTurn()
+  }
+  const bytes = Buffer.from(new SharedArrayBuffer(byteCount))
+  let at = 0
+  for (const part of parts) {
+    at += bytes.write(part, at)
+    await nextTurn()
+  }
   return { format, bytes, ends }
+}
+
+function textsOfTurn(texts: readonly string[], start: number): readonly string[] {
+  let end = start
+  for (let characters = 0; end < texts.length && characters < CHARACTERS_PER_TURN; end++)
+    characters += texts[end]!.length
+  return texts.slice(start, end)
 }
 
 /**

@@ -11,8 +11,8 @@ import type { QueryPool } from './pool/query-pool.ts'
 
 /** Maximum size of a body that the writer parses as a whole, in some milliseconds. */
 const WHOLE_BODY_BYTES = 512 * 1024
-/** Size of a slice of a copy, which takes a millisecond in fresh memory. */
-const COPIED_BYTES = 2 ** 20
+/** Size of a slice of a copy, which takes up to a millisecond in fresh memory. */
+const COPIED_BYTES = 2 ** 18
 /**
  * Minimum size of the parts of a body that are read together, in some milliseconds, and maximum number of such shares, which wait in the
  * queue of the pool.
@@ -91,7 +91,7 @@ export class SaveBodies {
     moment = this.options.now(),
   ): Promise<Uint8Array> {
     const encode = { dataClass, access: undefined, trusted: true, moment }
-    const task = { kind: 'rows', batch: rowBatch(format, texts), encode } as const
+    const task = { kind: 'rows', batch: await rowBatch(format, texts), encode } as const
     return (await this.options.pool.run(task, undefined, Date.now() + MAX_ENCODING_MS)) as Uint8Array
   }
 }

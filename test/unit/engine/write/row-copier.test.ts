@@ -36,9 +36,14 @@ function counted(encoder: ElementEncoder): { count: number } {
   return found
 }
 
-function encodeBatch({ dataClass }: World, format: RowFormat, texts: readonly string[], encoder: ElementEncoder): void {
+async function encodeBatch(
+  { dataClass }: World,
+  format: RowFormat,
+  texts: readonly string[],
+  encoder: ElementEncoder,
+): Promise<void> {
   const rows = new RowEncoder(dataClass, format, encoder)
-  const { bytes, ends } = rowBatch(format, texts)
+  const { bytes, ends } = await rowBatch(format, texts)
   for (let i = 0; i < ends.length; i++) rows.add(bytes as Buffer, ends[i - 1] ?? 0, ends[i]!)
 }
 
@@ -51,11 +56,24 @@ const FORMATS: readonly Partial<RowFormat>[] = [
   { nulls: ['-'] },
 ]
 
+t.test('texts of several turns', async t => {
+  const random = randomOf(1)
+  const texts = Array.from({ length: 3_000 }, (_, i) =>
+    random.pick(['', `${i},Łódź`, 'x'.repeat(random.integer(0, 300)), `${'é'.repeat(40)}\udc80`, '🙂'.repeat(9)]),
+  )
+  texts[2_000] = 'long,'.repeat(50_000)
+  const { bytes, ends } = await rowBatch({} as RowFormat, texts)
+  t.same(
+    texts.map((_, i) => (bytes as Buffer).toString('utf8', ends[i - 1] ?? 0, ends[i])),
+    texts.map(text => (text.isWellFormed() ? text : '')),
+  )
+})
+
 /** Copied elements and all encoded ones, of all seeds. */
 const totals = { csv: { copied: 0, encoded: 0 }, bodies: { copied: 0, encoded: 0 }, json: { copied: 0, encoded: 0 } }
 
 for (const seed of seeds(isLong ? longCount(60) : 4)) {
-  t.test(`rows of CSV (seed ${seed})`, t => {
+  t.test(`rows of CSV (seed ${seed})`, async t => {
     const random = randomOf(seed)
     for (let round = 0; round < 60; round++) {
       const world = randomWorld(random)
@@ -79,7 +97,7 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
       }
       const encoder = world.newEncoder()
       const counter = counted(encoder)
-      encodeBatch(world, format, texts, encoder)
+      await encodeBatch(world, format, texts, encoder)
       const expected = plain.finish()
       const [found, wanted] = [wholeOf(encoder.finish()), wholeOf(expected)]
       if (found !== wanted) {
@@ -129,7 +147,7 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
     t.end()
   })
 
-  t.test(`rows of JSON (seed ${seed})`, t => {
+  t.test(`rows of JSON (seed ${seed})`, async t => {
     const random = randomOf(seed)
     for (let round = 0; round < 40; round++) {
       const world = randomWorld(random)
@@ -143,7 +161,7 @@ for (const seed of seeds(isLong ? longCount(60) : 4)) {
       }
       const encoder = world.newEncoder()
       const counter = counted(encoder)
-      encodeBatch(world, format, texts, encoder)
+      await encodeBatch(world, format, texts, encoder)
       const [found, expected] = [encoder.finish(), plain.finish()]
       if (wholeOf(found) !== wholeOf(expected)) {
         t.equal(wholeOf(found), wholeOf(expected), `round ${round}: ${JSON.stringify({ format, texts })}`)
