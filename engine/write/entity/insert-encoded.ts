@@ -65,6 +65,9 @@ export class EncodedInsertion {
     const state = transaction.state(dataClass)
     const digits = keyDigits[element]!
     const number = digits > 0 ? this.nextNumber(state.nextAutoIncrement) : null
+    const sentNumber = number === null ? this.sentNumber(piece, element) : null
+    // The index has an automatic key only when its row has been put.
+    if (sentNumber !== null && this.mayBeAdded(sentNumber, state.nextAutoIncrement)) this.put()
     if (number === undefined || this.holdsUnique(piece, element, number)) return undefined
     const key = number === null ? undefined : keyText(this.layout, number)
     const row = completeRow(this.layout, rows.subarray(start, end), { timestamp, references, key, digits })
@@ -75,7 +78,7 @@ export class EncodedInsertion {
       this.numbered.numbers.push(number)
       this.numbered.rowIds.push(rowId)
     }
-    this.countKey(number ?? this.sentNumber(piece, element))
+    this.countKey(number ?? sentNumber)
     return { row, rowId }
   }
 
@@ -173,12 +176,18 @@ export class EncodedInsertion {
   }
 
   /** Key that was sent, if automatic keys have to continue after it. */
-  private sentNumber({ indexes }: EncodedRows, element: number): Value {
+  private sentNumber({ indexes }: EncodedRows, element: number): number | null {
     const { key } = this.context.dataClass
     if (key.autoFill !== 'increment') return null
     const { values, numbers } = indexes[this.keyIndex]!
     const place = numbers[element]!
     return readIndexNumber(key, values.bytes, place === 0 ? 0 : values.ends[place - 1]!)
+  }
+
+  /** True if a row that was added may have this number as its automatic key. @param next the next automatic key */
+  private mayBeAdded(number: number, next: number): boolean {
+    const [first] = this.numbered.numbers
+    return typeof first === 'number' && number >= first && number < next
   }
 
   private countKey(number: Value): void {

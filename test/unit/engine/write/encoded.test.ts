@@ -26,6 +26,7 @@ function encode(
   {
     trusted = false,
     maxBytes = 1e9,
+    together = 5,
     nextKey = readTableState(environment, dataClass(name).tableNumber).nextAutoIncrement,
   } = {},
 ): Encoded {
@@ -44,7 +45,8 @@ function encode(
     count += rows.ends.filter((end, i) => end > (rows.ends[i - 1] ?? 0)).length
     encoded.push(packRows(rows))
   }
-  for (let first = 0; first < elements.length; first += 5) encodeSome(elements.slice(first, first + 5), first)
+  for (let first = 0; first < elements.length; first += together)
+    encodeSome(elements.slice(first, first + together), first)
   return { parts, encoded, count }
 }
 
@@ -203,6 +205,27 @@ t.test('a key that gets longer between the encoding and the save', t => {
     Array.from({ length: 20 }, (_, i) => i + 1),
   )
   t.same(store.problems(), [])
+  t.end()
+})
+
+t.test('sent keys among automatic ones of the same piece', t => {
+  const folder = t.testdir({ plain: {}, other: {} })
+  const plain = openTestStore(t, { path: `${folder}/plain` })
+  const other = openTestStore(t, { path: `${folder}/other` })
+  const random = randomOf(7)
+  for (let round = 0; round < 30; round++) {
+    const next = readTableState(plain.environment, plain.dataClass('Person').tableNumber).nextAutoIncrement
+    const body = Array.from({ length: 40 }, (_, i) => ({
+      name: `N${i}`,
+      ...(random.chance(0.3) && { ID: next + random.integer(-10, 50) }),
+    }))
+    const expected = plain.save('Person', body)
+    const { count, ...more } = encode(other, 'Person', body, { together: 40 })
+    t.ok(count > 20)
+    t.same(shown(other.save('Person', body, more)), shown(expected), JSON.stringify(body))
+  }
+  t.same(storedEntries(other, 'Person'), storedEntries(plain, 'Person'))
+  t.same(other.problems(), [])
   t.end()
 })
 
