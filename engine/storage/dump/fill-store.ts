@@ -4,9 +4,8 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { indexesOf, valueAmong } from '../../catalog/property-columns.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import { BinaryValue, type Value } from '../../catalog/value.ts'
-import type { IndexEntries, RelatedEntity } from '../../data/store-transaction.ts'
+import type { RelatedEntity } from '../../data/store-transaction.ts'
 import { changeRow, encodeRow, type RowValues } from '../../row-format/encode-row.ts'
-import { isCutKey, isNullKey } from '../../row-format/index-key.ts'
 import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { BinaryTable } from '../binary-table.ts'
@@ -17,6 +16,7 @@ import { binaryKey, rowKey } from '../keys.ts'
 import { RowTable } from '../row-table.ts'
 import { writeGlobalStamp, writeTableState } from '../store-state.ts'
 import { tableRows } from '../table-rows.ts'
+import { type Duplicate, DuplicateFinder } from './duplicates.ts'
 import type { DumpRow } from './row-reader.ts'
 
 /** Maximum number of related entities remembered for each dataclass. */
@@ -41,12 +41,6 @@ interface FilledTable {
   isComplete: boolean
   /** True if rows have foreign keys whose entities were not in the store yet. */
   hasLateLinks: boolean
-}
-
-/** An entity with a value that has to be unique and that another one has. */
-interface Duplicate {
-  readonly attribute: StorageAttribute
-  readonly rowId: number
 }
 
 /**
@@ -108,10 +102,11 @@ export class StoreFiller {
     table.nextAutoIncrement = Math.max(table.nextAutoIncrement, nextAutoIncrement ?? 1)
     const total = table.rowCount * indexesOf(dataClass).length
     let done = 0
+    const finder = new DuplicateFinder((attribute, rowId) => fold(this.valueOf(attribute, rowId) as string))
     let duplicates: Duplicate[] = []
     for (const entries of table.indexes?.entries() ?? []) {
       this.environment.root.transactionSync(() => this.indexes.putEntries(entries))
-      for (const duplicate of entries.attribute.unique ? this.duplicatesAmong(entries) : []) {
+      for (const duplicate of finder.among(entries)) {
         duplicates.push(duplicate)
         if (duplicates.length >= 2 * MAX_DUPLICATES) duplicates = sortedByRow(duplicates).slice(0, MAX_DUPLICATES)
       }
@@ -251,24 +246,6 @@ export class StoreFiller {
 
   private holder(attribute: StorageAttribute, value: Value): number | undefined {
     return this.indexes.holder(attribute, value, rowId => this.valueOf(attribute, rowId) as string)
-  }
-
-  /** The entities of entries whose value another entity has, too. */
-  private *duplicatesAmong({ attribute, ends, keys, rowEnds, rowIds }: IndexEntries): Generator<Duplicate> {
-    for (let i = 0, start = 0; i < keys.length; start = rowEnds[i++]!) {
-      if (rowEnds[i]! === start + 1) continue
-      const place = keys[i]!
-      const keyStart = place === 0 ? 0 : ends[place - 1]!
-      if (isNullKey(keyStart, ends[place]!)) continue
-      // The index holds only the beginning of a very long text.
-      const texts = isCutKey(keyStart, ends[place]!) ? new Set<string>() : undefined
-      for (let row = start; row < rowEnds[i]!; row++) {
-        const rowId = rowIds[row]!
-        const text = texts && fold(this.valueOf(attribute, rowId) as string)
-        if (texts ? texts.has(text!) : row > start) yield { attribute, rowId }
-        texts?.add(text!)
-      }
-    }
   }
 
   private describe({ attribute, rowId }: Duplicate): string {

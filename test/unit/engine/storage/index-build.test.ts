@@ -7,6 +7,7 @@ import type { Value } from '../../../../engine/catalog/value.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
 import { IndexBuild } from '../../../../engine/storage/index-build.ts'
 import { IndexWriter } from '../../../../engine/storage/index-writer.ts'
+import { DuplicateFinder } from '../../../../engine/storage/dump/duplicates.ts'
 import { indexPrefix } from '../../../../engine/storage/keys.ts'
 import { addPostings } from '../../../../engine/storage/postings.ts'
 import { randomOf } from '../../../support/base/random.ts'
@@ -89,3 +90,37 @@ t.test('without rows', async t => {
   build(environment, attributes, [])
   t.same(entriesOf(environment), [])
 })
+
+for (const isCut of [false, true]) {
+  t.test(`duplicates are found wherever the rows of a key are${isCut ? ', also of long texts' : ''}`, async t => {
+    const nick = store.attribute('Person', 'nick')
+    const keyCount = 1_200
+    // The rows of a key are in several runs, and those of one key on both sides of the end of some entries.
+    const textOf = (rowId: number): string => {
+      const text = `${rowId % keyCount} ${'n'.repeat(1_000)}`
+      return isCut ? `${text}${LONG}${Math.floor(rowId / keyCount) % 2}` : text
+    }
+    const isNull = (rowId: number): boolean => rowId % 100 === 7
+    const sorted = new IndexBuild([nick], t.testdir(), 1)
+    const expectedRows: number[] = []
+    const seen = new Set<string>()
+    for (let rowId = 0; rowId < 3 * keyCount; rowId++) {
+      sorted.add(rowId, () => (isNull(rowId) ? null : textOf(rowId)))
+      if (isNull(rowId)) continue
+      if (seen.has(textOf(rowId))) expectedRows.push(rowId)
+      seen.add(textOf(rowId))
+    }
+    const finder = new DuplicateFinder((_, rowId) => textOf(rowId))
+    const foundRows: number[] = []
+    let entriesCount = 0
+    for (const entries of sorted.entries()) {
+      entriesCount++
+      for (const { rowId } of finder.among(entries)) foundRows.push(rowId)
+    }
+    t.ok(entriesCount > 1)
+    t.same(
+      foundRows.sort((a, b) => a - b),
+      expectedRows,
+    )
+  })
+}
