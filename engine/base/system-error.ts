@@ -1,16 +1,19 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { diskProblem } from './disk-problem.ts'
 
 /** System calls that make, remove or rename a folder entry: they need permissions on the folder, not on the entry. */
 const OF_FOLDER: readonly (string | undefined)[] = ['mkdir', 'rename', 'rmdir', 'unlink', 'link', 'symlink']
 
 /**
  * Message of a system error. For missing permissions, it names the permission and the file or folder, which the system's message does not.
+ * For an error of LMDB, which has a number, it adds what the number means for the disk.
  */
 export function describeSystemError(error: unknown): string {
   const { code, path, syscall, message } = error as NodeJS.ErrnoException
   const isRight = (code === 'EACCES' || code === 'EPERM') && path !== undefined
-  return (isRight ? missingRight(resolve(path), syscall) : undefined) ?? message
+  const problem = typeof (code as unknown) === 'number' ? diskProblem(error) : undefined
+  return (isRight ? missingRight(resolve(path), syscall) : undefined) ?? (problem ? `${message}: ${problem}` : message)
 }
 
 /** Describes a permission that this process lacks on a path or a folder above it; undefined when it has all of them. */
