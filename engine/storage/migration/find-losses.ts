@@ -1,4 +1,5 @@
 import { quantity } from '../../base/counted.ts'
+import { fold } from '../../base/text/fold.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { isSameType, typeName } from '../../catalog/types/parameters.ts'
 import { commonValue } from '../../catalog/unique-together.ts'
@@ -10,6 +11,7 @@ import { indexPrefix } from '../keys.ts'
 import { convertStored, findByKey } from './convert-stored.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { MigrationPlan, TableChange } from './plan-migration.ts'
+import { isCut } from '../../row-format/index-key.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { readTableState } from '../store-state.ts'
@@ -187,7 +189,7 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
       const value = row.value(old)
       const convertedValue = value === null ? undefined : convertStored(old, attribute, value)
       if (convertedValue === undefined) return undefined
-      const key = indexPrefix(attribute, convertedValue as Value).toString('latin1')
+      const key = comparedKey(attribute, convertedValue as Value)
       if (seenKeys.has(key)) return describeValue(old, value as Value)
       seenKeys.add(key)
       return undefined
@@ -195,6 +197,13 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
     message: (count, values) =>
       `${name} becomes unique, but a value of another one is in ${entities(count)} (${values})`,
   }
+}
+
+/** A text that is equal for two values exactly if they are equal, also where the index holds only the beginning of both. */
+function comparedKey(attribute: StorageAttribute, value: Value): string {
+  const prefix = indexPrefix(attribute, value).toString('latin1')
+  const foldedText = typeof value === 'string' ? fold(value) : ''
+  return isCut(foldedText) ? prefix + foldedText : prefix
 }
 
 /** Check for attributes that are unique together. Always impossible, as for one attribute. */

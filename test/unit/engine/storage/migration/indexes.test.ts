@@ -41,6 +41,19 @@ t.test('duplicates prevent a newly unique attribute, even if losses are allowed'
   })
 })
 
+t.test('texts of which the index holds the same beginning are duplicates only if they are equal', async t => {
+  const long = 'x'.repeat(1_100)
+  const [plain, unique] = [person({ a: { type: 'string' } }), person({ a: { type: 'string', unique: true } })]
+  const fill =
+    (last: string) =>
+    (store: TestStore): void =>
+      void store.save('Person', [{ a: `${long}a` }, { a: `${long}b` }, { a: long }, { a: last }])
+  await t.rejects(migrate(t, plain, unique, fill(`${long}A`)), { message: /a value of another one is in 1 entity/ })
+  const store = await migrate(t, plain, unique, fill(`${long}c`))
+  t.same(store.one('Person', { a: `${long}B` }).codes, [1115, 1534])
+  t.same(store.problems(), [])
+})
+
 const related = person(
   { a: { type: 'string' }, city: { kind: 'relatedEntity', type: 'City', foreignKey: 'a' } },
   cities,
